@@ -6,12 +6,12 @@ others become rows: phi is B relative to A, expressed in A, linear rows [m] firs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from ..arrays import Array
-from ..errors import InputError
+from ..arrays import Array, names
+from ..errors import InputError, require_all_known
 from ..models.base.pose import Pose
 from ..models.kinds.point_pair import check_pair
 from ..models.shapes.drawing import Drawing, Frame
@@ -30,6 +30,25 @@ def closure_row_names(kept: ClosureRows) -> tuple[RowName, ...]:
     return linear + tuple(RowName(ANGULAR_NAMES[i], "rad") for i in kept.turned)
 
 
+def without(rows: ClosureRows, left_out: Sequence[str]) -> ClosureRows:
+    """The rows of a closure but some, by their names: any linear ones, angular ones together only."""
+    if not left_out:
+        return rows
+    known = [row.name for row in closure_row_names(rows)]
+    require_all_known("row of the loop", left_out, known, "left_out")
+    linear = tuple(i for i in rows.linear if LINEAR_NAMES[i] not in left_out)
+    gone = [i for i in rows.turned if ANGULAR_NAMES[i] in left_out]
+    if gone and len(gone) < len(rows.turned):
+        raise InputError(
+            "left_out of a loop: angular rows can be left out together only, those of this joint are"
+            f" {', '.join(ANGULAR_NAMES[i] for i in rows.turned)}; got {', '.join(left_out)}."
+        )
+    if not linear and len(gone) == len(rows.turned):
+        raise InputError("left_out of a loop names all of its rows; leave the loop out instead.")
+    kept = replace(rows, linear=linear, pitch_row=rows.pitch_row if rows.pitch_row in linear else -1)
+    return replace(kept, angular="ANY", turned=()) if gone else kept
+
+
 @dataclass(frozen=True)
 class Closure(Element):
     """A loop closed by a joint. `MechanismSpec.close` explains every argument."""
@@ -41,6 +60,7 @@ class Closure(Element):
     joint: Joint
     at_a: Pose = field(default_factory=Pose)
     at_b: Pose = field(default_factory=Pose)
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_pair(self.a, self.b, "a loop")
@@ -49,15 +69,21 @@ class Closure(Element):
             pose = getattr(self, name)
             if not isinstance(pose, Pose):
                 raise InputError(f"{name} of a loop must be a Pose, got {pose!r}; write sr.Pose((x, y, z)).")
+        object.__setattr__(self, "left_out", tuple(names(self.left_out, "left_out of a loop")))
+        without(closure_rows_of(self.joint), self.left_out)  # refuses what cannot be left out
 
     def ends(self) -> tuple[Frame, Frame]:
         return Frame(self.a, self.at_a), Frame(self.b, self.at_b)
 
     def rows(self) -> tuple[RowName, ...]:
-        return closure_row_names(closure_rows_of(self.joint))
+        return closure_row_names(self._kept)
 
     def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
-        return closure_rows_of(self.joint).parameters(R_aA, R_bB)
+        return self._kept.parameters(R_aA, R_bB)
+
+    @property
+    def _kept(self) -> ClosureRows:
+        return without(closure_rows_of(self.joint), self.left_out)
 
     def label(self) -> str:
         return type(self.joint).__name__
@@ -73,7 +99,7 @@ class Closure(Element):
         return self.ends()
 
     def moved(self, a: Frame, b: Frame) -> Closure:
-        return Closure(a.body, b.body, self.joint, a.at, b.at)
+        return replace(self, a=a.body, b=b.body, at_a=a.at, at_b=b.at)
 
     def drawing(self) -> Drawing:
         return self.joint.drawing(*self.frames(), in_tree=False)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sarrus.arrays import nonnegative
 from sarrus.errors import SarrusError, require_all_known
 from sarrus.formats.json import read_json
 from sarrus.formats.mjcf.read import MjcfOptions, read_mjcf, read_mujoco
@@ -30,10 +31,10 @@ from sarrus.mechanism.spec import MechanismSpec
 
 LARGEST_FILE = 2**28  # bytes
 OPTIONS = {
-    "MJCF": ("keyframe", "loop_tolerance", "strict"),
-    "URDF": ("root", "packages", "gravity", "loop_tolerance", "strict"),
-    "SDF": ("packages", "gravity", "loop_tolerance", "strict"),
-    "USD": ("gravity", "loop_tolerance", "strict"),
+    "MJCF": ("keyframe", "loop_tolerance", "rank_tol", "strict"),
+    "URDF": ("root", "packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
+    "SDF": ("packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
+    "USD": ("gravity", "loop_tolerance", "rank_tol", "strict"),
     "JSON": ("loop_tolerance", "strict"),
 }
 
@@ -50,6 +51,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
             "free". URDF and SDF: packages=folders that package:// and model:// are looked up in. URDF, SDF
             and USD: gravity=(3,) [m/s^2]. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
+            rank_tol=rows of loops that are independent of others by less, at all poses, are put down to
+            rounding and left out with a warning (default 1e-7; 0 keeps all; not for JSON);
             strict=True to refuse files with constraints or actuators that are not modelled.
 
     Returns:
@@ -119,7 +122,7 @@ def from_mujoco(model: Any, **options: Any) -> Mechanism:
 
     Args:
         model: The model, or the specification, which is compiled here.
-        **options: keyframe, loop_tolerance and strict, as for `load`.
+        **options: keyframe, loop_tolerance, rank_tol and strict, as for `load`.
 
     Returns:
         The mechanism.
@@ -127,12 +130,24 @@ def from_mujoco(model: Any, **options: Any) -> Mechanism:
     Raises:
         FormatError: Where MuJoCo cannot compile it, or no mechanism can be made of it.
     """
+    rank_tol = options.get("rank_tol")
     _check_options("MJCF", options)
-    return read_mujoco(model, MjcfOptions(**options)).compile()
+    spec = read_mujoco(model, MjcfOptions(**options))
+    if rank_tol is not None:
+        spec.rank_tol = nonnegative(rank_tol, "rank_tol")
+    return spec.compile()
 
 
 def _read(path: str | os.PathLike[str], options: dict[str, Any]) -> tuple[MechanismSpec, str]:
     """The description, and what messages call the file."""
+    spec, source = _described(path, dict(options))
+    if isinstance(spec, FileSpec):
+        spec.rank_tol = nonnegative(options.get("rank_tol", spec.rank_tol), "rank_tol")
+    return spec, source
+
+
+def _described(path: str | os.PathLike[str], options: dict[str, Any]) -> tuple[MechanismSpec, str]:
+    """The description by a format's own options, which are what is left."""
     data, file = _content(path)
     source = "text" if file is None else file.name
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
@@ -193,6 +208,7 @@ def _bytes_of(file: Path) -> bytes:
 
 def _check_options(kind: str, options: dict[str, Any]) -> None:
     require_all_known(f"option for {kind}", options, OPTIONS[kind], "load")
+    options.pop("rank_tol", None)  # that of all
 
 
 __all__ = ["FileSpec", "FormatError", "from_mujoco", "from_pinocchio", "load", "load_spec", "save"]

@@ -57,7 +57,7 @@ def fit_loops(
         The changed mechanism and the largest displacement (angles in rad, lengths divided by L); None where
         no displacement within the tolerance helps.
     """
-    poses = _poses(mech, q, tolerance, seed)
+    poses = poses_along(mech, q, tolerance, seed)
     loose = _Loose.of(mech)
     states = [loose.state(pose) for pose in poses]
     for _ in range(ITERATIONS):
@@ -79,7 +79,7 @@ def _rows(mech: Mechanism, q: Array) -> tuple[Array, Array]:
     return (phi / mech.evaluator.row_unit)[kept], dimensionless(mech.evaluator, J)[kept]
 
 
-def _poses(mech: Mechanism, q: Array, tolerance: float, seed: int) -> list[Array]:
+def poses_along(mech: Mechanism, q: Array, tolerance: float, seed: int) -> list[Array]:
     """q, and poses along its motion, both ways, with misfits of the size of the tolerance."""
     rng, found = np.random.default_rng(seed), [q]
     wish = rng.standard_normal(mech.nv)

@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array, positive
 from sarrus.formats.reading.messages import FormatError
+from sarrus.mechanism.core.access import known_default
 from sarrus.mechanism.loop_compatibility import make_compatible
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.mechanism.rounded_rows import RANK_TOL, without_rounded_rows
 from sarrus.mechanism.spec import MechanismSpec
 
 LOOP_TOLERANCE = 1e-4  # [rad], or times L [m]
@@ -26,6 +28,7 @@ class FileSpec(MechanismSpec):
         loop_tolerance: Largest misfit, as a fraction of the mechanism's length or in rad, that is corrected.
 
     Attributes:
+        rank_tol: Rows of loops that are independent of others by less, at all poses, are left out; 0: none.
         rest: Positions at the rest pose of the file, by joint, where they are not neutral.
     """
 
@@ -34,13 +37,17 @@ class FileSpec(MechanismSpec):
     ) -> None:
         super().__init__(gravity=gravity, name=name)
         self.loop_tolerance = positive(loop_tolerance, "loop_tolerance")
+        self.rank_tol = RANK_TOL
         self.rest: dict[str, tuple[float, ...]] = {}
 
     def compile(self, loop_tolerance: float | None = None) -> Mechanism:
         """The mechanism, with `default` assembled near the rest pose of the file."""
         tolerance = self.loop_tolerance if loop_tolerance is None else loop_tolerance
         mech = Mechanism(self.model())
-        return make_compatible(mech, self._rest_pose(mech), positive(tolerance, "loop_tolerance"))
+        mech = make_compatible(mech, self._rest_pose(mech), positive(tolerance, "loop_tolerance"))
+        if self.rank_tol > mech.evaluator.rank_tol and mech.nc and known_default(mech) is not None:
+            return without_rounded_rows(mech, tolerance, self.rank_tol)
+        return mech
 
     def _rest_pose(self, mech: Mechanism) -> Array:
         q = mech.neutral()

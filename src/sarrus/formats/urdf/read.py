@@ -268,7 +268,9 @@ class _Reader:
         with loop.context():
             name, joint = loop.text("name"), _loop_joint(loop, kind, self.omitted)
             a, b = (self.body_of_link[end.text("link")] for end in ends)
-            self.spec.close(name, a, b, joint, *map(pose_of, ends))
+            gone = tuple(loop.text("left_out", "").split())
+            at_a, at_b = map(pose_of, ends)
+            self.spec.close(name, a, b, joint, at_a=at_a, at_b=at_b, left_out=gone)
 
     def _add_state(self) -> None:
         """Positions of `<default_state>`, which `save` writes."""

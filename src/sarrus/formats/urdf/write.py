@@ -213,7 +213,8 @@ class _Writer:
 
     def _write_loop(self, name: str, entry: Closure) -> None:
         kind = type(entry.joint).__name__.lower()
-        loop = add(self.root, "loop_joint", name=name, type=kind)
+        gone = " ".join(entry.left_out) or None
+        loop = add(self.root, "loop_joint", name=name, type=kind, left_out=gone)
         for tag, frame in zip(("link1", "link2"), entry.ends(), strict=True):
             owner, at = self.written.frame(frame.body, frame.at)
             add(loop, tag, link=WORLD if owner == GROUND else owner, xyz=numbers(at.xyz), rpy=numbers(at.rpy))

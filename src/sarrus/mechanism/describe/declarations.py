@@ -197,7 +197,14 @@ class Declarations(DrawnSpec):
 
     @declares
     def close(
-        self, name: str, a: str, b: str, joint: Joint, at_a: Pose | None = None, at_b: Pose | None = None
+        self,
+        name: str,
+        a: str,
+        b: str,
+        joint: Joint,
+        at_a: Pose | None = None,
+        at_b: Pose | None = None,
+        left_out: Sequence[str] = (),
     ) -> Self:
         """Close a loop: frame A on body a and frame B on body b are tied by a joint.
 
@@ -210,12 +217,14 @@ class Declarations(DrawnSpec):
             joint: Any joint but Free.
             at_a: Frame A in the body frame of a.
             at_b: Frame B in the body frame of b.
+            left_out: Rows that are not imposed, such as ("tx",), because others imply them: of data that are
+                rounded, so that taken literally they lock. Angular rows are left out together.
 
         Returns:
             This spec.
         """
-        closure = Closure(a, b, joint, Pose() if at_a is None else at_a, Pose() if at_b is None else at_b)
-        return self.constrain(name, closure)
+        ends = {"at_a": Pose() if at_a is None else at_a, "at_b": Pose() if at_b is None else at_b}
+        return self.constrain(name, Closure(a, b, joint, **ends, left_out=tuple(left_out)))
 
     @declares
     def constrain(self, name: str, constraint: Constraint, frame: str | None = None) -> Self:

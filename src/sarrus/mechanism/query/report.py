@@ -115,7 +115,9 @@ def _constraints(mech: Mechanism) -> str:
         between = " - ".join(filter(None, (group.a, group.b))) or "-"
         names = model.row_names[group.rows]
         short = [name.removeprefix(f"{group.name}.") for name in names]
-        rows.append((group.name, group.kind, between, f"{len(names)}: {', '.join(short)}"))
+        gone = getattr(dict(model.constraints).get(group.name), "left_out", ())
+        note = f"; left out: {', '.join(gone)}" if gone else ""
+        rows.append((group.name, group.kind, between, f"{len(names)}: {', '.join(short)}{note}"))
     text = f"Constraints ({len(model.groups)}, {model.nc} rows)\n{_table(rows)}"
     rolling = int(np.sum(~model.holonomic))
     return text + (f"\n  {rolling} rows restrict velocities only." if rolling else "")
