@@ -6,10 +6,6 @@
 
 SARRUS_BEGIN
 
-// Whether the slots of a pair say what there is: UNRESOLVED ones do not (a search that did not converge,
-// outlines whose axes are not parallel).
-enum ContactStatus : int { RESOLVED, UNRESOLVED };
-
 // use(meeting, a, b, exchanged) with the parameters of shapes of kinds and values of two surfaces, in the
 // order in which their kinds are known; false where they are not
 template <class R, class F>
@@ -49,7 +45,7 @@ SARRUS_HD Frame<T> surface_frame(const Model<real<T>>& m, int surface, const Fra
 template <class T>
 SARRUS_FN int contact_points(const Model<real<T>>& m, int pair, const Frame<T>& node_a,
                              const Frame<T>& node_b, ContactPoint<T>* slots) {
-  int a = m.pair_a[pair], b = m.pair_b[pair], status = RESOLVED;
+  int a = m.pair_a[pair], b = m.pair_b[pair], status = POINTS_FOUND;
   Frame<T> A = surface_frame(m, a, node_a), B = surface_frame(m, b, node_b);
   with_pair(m.sf_kind[a], m.sf_values + m.sf_begin[a], m.sf_kind[b], m.sf_values + m.sf_begin[b],
             [&](auto meeting, const auto& first, const auto& second, bool exchanged) {

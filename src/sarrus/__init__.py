@@ -51,6 +51,7 @@ from .models.kinds.table_forces import *
 from .models.kinds.user_force import *
 from .models.shapes.convex_shapes import *
 from .models.shapes.plate import *
+from .models.shapes.profile import *
 from .models.shapes.shapes import *
 from .models.shapes.shapes import Shape as _Shape
 from .models.shapes.surface_mesh import *

@@ -65,4 +65,39 @@ struct Above<Ellipsoid> {
   }
 };
 
+// The lowest point of each convex feature, on both ends of a profile that has ends
+template <>
+struct Above<Profile> {
+  template <class C>
+  static SARRUS_HD int ends(const C& c) {
+    return value(Profile::half(c)) > 0 ? 2 : 1;
+  }
+  template <class C>
+  static SARRUS_HD int slots(const C& c) {
+    return Profile::features(c) * ends(c);
+  }
+  template <class T, class C>
+  static SARRUS_HD void points(const Frame<T>& A, const C& c, const Frame<T>& B, ContactPoint<T>* out) {
+    Vec3<T> axis = B.R.z, side = cross(A.R.z, axis), up = cross(axis, side);
+    T size = norm(side);
+    bool flat = value(size) < FLAT;
+    for (int k = 0; k < Profile::features(c); ++k) {
+      auto f = Profile::feature(c, k);
+      bool lowest = !flat && f.faces(-dot(value(B.R.x), value(up)), -dot(value(B.R.y), value(up)));
+      for (int end = 0; end < ends(c); ++end, ++out) {
+        real<T> z = ends(c) == 1 ? real<T>(0) : end == 0 ? -c.half : c.half;
+        Vec3<T> x = B.p + B.R.x * f.cx + B.R.y * f.cy + axis * z;
+        bool disc = flat && f.span == WHOLE_CIRCLE;
+        if (f.span == SHARP_CORNER || disc)
+          *out = above(A, x);
+        else if (lowest)
+          *out = above(A, x - up * (f.radius / size));
+        else
+          leave_open(*out);
+        if (disc) out->disc = f.radius;
+      }
+    }
+  }
+};
+
 SARRUS_END

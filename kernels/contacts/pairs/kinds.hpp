@@ -3,6 +3,7 @@
 #pragma once
 
 #include "contacts/pairs/half_space_pairs.hpp"
+#include "contacts/pairs/outline_pairs.hpp"
 #include "contacts/pairs/rounded_pairs.hpp"
 
 SARRUS_BEGIN
@@ -30,6 +31,19 @@ struct Meeting<HalfSpace, B> {
 template <>
 struct Meeting<HalfSpace, HalfSpace> {
   static constexpr bool known = false;
+};
+
+template <>
+struct Meeting<Profile, Profile> : TwoProfiles {
+  static constexpr bool known = true;
+};
+template <>
+struct Meeting<Cylinder, Profile> : CylinderOnProfile {
+  static constexpr bool known = true;
+};
+template <>
+struct Meeting<Sphere, Profile> : SphereOnProfile {
+  static constexpr bool known = true;
 };
 
 template <class KindA, class KindB>

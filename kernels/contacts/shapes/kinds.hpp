@@ -11,9 +11,11 @@
 #include "contacts/shapes/ellipsoid.hpp"
 #include "contacts/shapes/half_space.hpp"
 #include "contacts/shapes/polyhedron.hpp"
+#include "contacts/shapes/profile.hpp"
 #include "contacts/shapes/sphere.hpp"
 
-#define SARRUS_SHAPE_KINDS(X) X(HalfSpace) X(Sphere) X(Capsule) X(Polyhedron) X(Cylinder) X(Ellipsoid)
+#define SARRUS_SHAPE_KINDS(X) \
+  X(HalfSpace) X(Sphere) X(Capsule) X(Polyhedron) X(Cylinder) X(Ellipsoid) X(Profile)
 
 SARRUS_BEGIN
 

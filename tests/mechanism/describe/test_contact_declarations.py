@@ -76,6 +76,7 @@ SHAPES: dict[str, Any] = {
     "Cylinder": sr.Cylinder(0.1, 1.0),
     "Ellipsoid": sr.Ellipsoid((1, 2, 3)), "HalfSpace": sr.HalfSpace((0, 0.6, 0.8)), "Sphere": sr.Sphere(0.3),
     "Plate": sr.Plate([(0, 0), (1, 0), (0, 1)], 0.1),
+    "Profile": sr.Profile([(0, 0, 0.3), (1, 0), (0, 1)], 0.1),
 }  # fmt: skip
 
 
@@ -114,6 +115,18 @@ def test_parameters() -> None:
         np.testing.assert_allclose(copy.contacts(q).gap[:2], [-0.4, -0.3], atol=1e-15)
         assert copy.model.pair_law[0, 0] == 0.25 and copy.contacts(q).names == mech.contacts(q).names
     assert mech.contacts(q).gap[0] == pytest.approx(-0.2)
+
+
+def test_parameters_of_outlines_and_hulls() -> None:
+    """Made one by one: which corners there are depends on them."""
+    spec = sr.MechanismSpec().body("cam", joint=sr.Planar("z"), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    r = spec.parameter("r", 0.1)
+    spec.surface("floor", "ground", sr.HalfSpace("y"), friction=0.5)
+    spec.surface("cam", "cam", sr.Profile([(-r, 0, 1), (r, 0, 1)]))
+    spec.surface("hull", "cam", sr.ConvexMesh([(0, -r, 0), (r, 0, 0), (-r, 0, 0), (0, 0, r)]))
+    mech = spec.contact("floor", "*").compile()
+    for copy in (mech.with_(r=0.2), mech.variants({"r": [0.2]})[0]):
+        assert copy.contacts([0, 1.0, 0]).gap.min() == pytest.approx(0.8)
 
 
 def ball(spec: sr.MechanismSpec, **law: Any) -> sr.MechanismSpec:

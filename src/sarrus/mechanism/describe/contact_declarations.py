@@ -52,8 +52,8 @@ class ContactDeclarations(FramesAndFloor):
         Args:
             name: Unique among surfaces.
             body: Body, part, frame or "ground".
-            shape: Sphere, Capsule, Cylinder, Box, Ellipsoid, HalfSpace, ConvexMesh, Plate or Mesh (its
-                convex hull). It stands at `at`, and there at its own; its density and mass do not count.
+            shape: Sphere, Capsule, Cylinder, Box, Ellipsoid, HalfSpace, ConvexMesh, Profile, Plate or Mesh
+                (its convex hull). It stands at `at`, and there at its own; density and mass do not count.
             at: Pose in the frame of the body, of a part of a drawing in the world; or a point of the drawing,
                 its name or in the world [m] (3,), with axes of the world as drawn; default: the body's frame.
             friction: Coefficient of friction, not negative. Of two surfaces that touch the smaller counts;

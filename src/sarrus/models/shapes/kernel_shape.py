@@ -69,9 +69,7 @@ def points_of(value: object, what: str) -> Array:
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4 or not is_finite(points):
         raise InputError(f"{what} must be at least four points (n, 3) [m], got {value!r:.80}.")
     if is_varied(points):
-        raise InputError(
-            f"{what} must be numbers, not parameters: which of them are corners must not change."
-        )
+        raise TypeError(f"which points of {what} are corners depends on parameters")
     return points
 
 
