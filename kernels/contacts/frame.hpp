@@ -38,8 +38,8 @@ struct ContactPoint {
   bool passing = false;      // a sharp corner beside an edge or a corner, which it passes and does not hit
 };
 
-// Whether the slots of a pair say what there is: POINTS_UNRESOLVED ones do not (a search that did not converge,
-// outlines whose axes are not parallel).
+// Whether the slots of a pair say what there is: POINTS_UNRESOLVED ones do not (a search that did not
+// converge, outlines whose axes are not parallel).
 enum ContactStatus : int { POINTS_FOUND, POINTS_UNRESOLVED };
 
 constexpr double FAR_AWAY = 1e300;  // finite, so that derivatives of what is not used stay numbers

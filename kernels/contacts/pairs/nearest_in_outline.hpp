@@ -34,8 +34,8 @@ SARRUS_HD FromOutline<T> from_point(const Flat<T>& p, const T& x, const T& y, do
   return {(size - radius) * real<T>(sign), {dx * by, dy * by}};
 }
 
-// Whether a place is an end of a chain. A point that is nearest to a concave corner is inside the material; one
-// that is nearest to the middle of a concave arc is nearer to the other half of it.
+// Whether a place is an end of a chain. A point that is nearest to a concave corner is inside the material;
+// one that is nearest to the middle of a concave arc is nearer to the other half of it.
 template <class R>
 SARRUS_HD bool ends_chain(const OutlineElement<R>& e, int place) {
   return (place == AT_START && e.begins) || (place == AT_END && e.ends);

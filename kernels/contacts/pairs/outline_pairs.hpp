@@ -1,7 +1,7 @@
-// Outlines in parallel planes: profiles among each other, cylinders and spheres on profiles. Everything happens
-// in the plane of a profile. Slots: every convex feature (a corner, an arc) of the one with fewer of them
-// against every chain of the other; then the same the other way round, where it is not convex on convex, which
-// is there already. A round disc has one feature and no such second part.
+// Outlines in parallel planes: profiles among each other, cylinders and spheres on profiles. All of it is in
+// the plane of a profile. Slots: convex features (corners, arcs) of a against chains of b, then those of b
+// against chains of a. What is convex on convex counts for the outline with fewer features; nobody looks at
+// the chain of a round disc.
 #pragma once
 
 #include "contacts/pairs/nearest_feature.hpp"
@@ -32,8 +32,8 @@ struct InsideOutline {
   }
 };
 
-// The slot of a feature f, centred on p in the plane of the profile c, at a chain; to_feature turns directions
-// of this plane into those of the feature's
+// The slot of a feature f, centred on p in the plane of the profile c, at a chain; to_feature turns
+// directions of this plane into those of the feature's
 template <class T, class C, class F, class Into>
 SARRUS_HD void slot_of_feature(const C& c, const Frame<T>& X, const F& f, const Flat<T>& p, const T& z,
                                int chain, bool no_convex, Into to_feature, ContactPoint<T>& out) {
@@ -96,23 +96,33 @@ SARRUS_HD bool parallel_axes(const Frame<T>& A, const Frame<T>& B) {
 }
 
 struct TwoProfiles {
+  // Whether all of an outline is one circle: then the other one need not look at it
+  template <class C>
+  static SARRUS_HD bool is_disc(const C& c) {
+    return Profile::features(c) == 1 && Profile::feature(c, 0).span == WHOLE_CIRCLE;
+  }
+  template <class P, class C>
+  static SARRUS_HD int slots_of_a(const P& a, const C& b) {
+    return is_disc(b) ? 0 : Profile::features(a) * Profile::chains(b);
+  }
   template <class P, class C>
   static SARRUS_HD int slots(const P& a, const C& b) {
-    return Profile::features(a) * Profile::chains(b) + Profile::features(b) * Profile::chains(a);
+    bool only_a = is_disc(a) && !is_disc(b);
+    return slots_of_a(a, b) + (only_a ? 0 : Profile::features(b) * Profile::chains(a));
   }
   template <class T, class P, class C>
   static SARRUS_FN int points(const P& a, const Frame<T>& A, const C& b, const Frame<T>& B,
                               ContactPoint<T>* out) {
-    int first = Profile::features(a) * Profile::chains(b), all = slots(a, b);
+    int first = slots_of_a(a, b), all = slots(a, b);
     if (!parallel_axes(A, B)) {
       for (int k = 0; k < all; ++k) leave_open(out[k]);
       return POINTS_UNRESOLVED;
     }
-    bool a_leads = Profile::features(a) <= Profile::features(b);
+    bool a_leads = first > 0 && Profile::features(a) <= Profile::features(b);
     auto of_a = [&](int k) { return Profile::feature(a, k); };
     auto of_b = [&](int k) { return Profile::feature(b, k); };
-    features_at_chains<T>(of_a, Profile::features(a), a.half, A, b, B, !a_leads, out);
-    features_at_chains<T>(of_b, Profile::features(b), b.half, B, a, A, a_leads, out + first);
+    if (first > 0) features_at_chains<T>(of_a, Profile::features(a), a.half, A, b, B, !a_leads, out);
+    if (all > first) features_at_chains<T>(of_b, Profile::features(b), b.half, B, a, A, a_leads, out + first);
     for (int k = first; k < all; ++k)
       if (in_use(out[k])) exchange(out[k]);
     return POINTS_FOUND;
@@ -157,8 +167,8 @@ struct SphereOnProfile {
   }
 
  private:
-  // The slot of the disc in the plane through the middle, for the ball at the height z above it: the edge of the
-  // end, or the end itself, where it is `beyond` that
+  // The slot of the disc in the plane through the middle, for the ball at the height z above it: the edge of
+  // the end, or the end itself, where it is `beyond` that
   template <class T>
   static SARRUS_HD void raise(ContactPoint<T>& slot, real<T> radius, const Frame<T>& B, const T& z,
                               const T& beyond) {

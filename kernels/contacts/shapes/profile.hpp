@@ -1,8 +1,8 @@
 // Profile: an outline of lines and arcs in the plane z = 0, counterclockwise, extruded `half` to either side
 // (negative: without end). Behind its parameters lie
 //
-//   elements (11 each): kind, chain, start and end (2 each), centre (2) and radius of an arc, whether the chain
-//                       begins there, whether it ends there
+//   elements (11 each): kind, chain, start and end (2 each), centre (2) and radius of an arc, whether the
+//                       chain begins there, whether it ends there
 //   features (8 each):  what is convex: centre (2), radius (0 of a corner), directions in which it begins and
 //                       ends (2 each), span
 //

@@ -139,7 +139,7 @@ def _element(start: Point, end: Point, bulge: float) -> Element:
 
 
 def turns(elements: Sequence[Element]) -> list[float]:
-    """Sine-like turn at the start of each element: positive where a corner is convex, 0 where it is smooth."""
+    """The turn at the start of each element: positive where a corner is convex, 0 where it is smooth."""
     found = []
     for k, one in enumerate(elements):
         before, after = elements[k - 1].ahead(1.0), one.ahead(0.0)
