@@ -35,6 +35,7 @@ from .errors import (
 )
 from .mechanism.describe.measures import *
 from .mechanism.describe.measures import Measure as _Measure
+from .mechanism.describe.pressure_angle import *
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.base.pose import Pose

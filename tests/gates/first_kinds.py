@@ -111,6 +111,14 @@ USES |= {
         "Reaction": "'a'",
     }.items()
 }
+USES["PressureAngle"] = (
+    "spec = sr.MechanismSpec()\n"
+    "spec.body('c', joint=sr.Revolute('z'), mass=1.0, inertia=(1, 1, 1))\n"
+    "spec.body('f', joint=sr.Prismatic('y'), mass=1.0)\n"
+    "x, y = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 1.1, 1.2, 1.3, 1.2, 1.1]\n"
+    "spec.constrain('cam', sr.Cam('f', 'c', x, y, (0, 0, 0)))\n"
+    "m = spec.measure('p', sr.PressureAngle('cam')).compile(); m.measure(m.assemble().q)"
+)
 USES["HalfSpace"] = SPEC + "spec.surface('floor', 'ground', sr.HalfSpace('x'), friction=0.5).compile()"
 # parts of control laws: outputs with a target, references and limits
 OUTPUTS = {

@@ -136,7 +136,11 @@ class Gear(Meshing):
         return k_a, r_b if k_b > 0.0 else -r_b
 
     def loads(
-        self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
+        self,
+        places: Callable[[str], Pose],
+        joints: Callable[[str], Joint],
+        lam: Array,
+        angles: Callable[[str], Any] = float,
     ) -> Iterator[tuple[str, Array, Array]]:
         a, b = (axis_line(places(end), joints(end)) for end in (self.a, self.b))
         c, force = self.contact(a, b), lam[0]

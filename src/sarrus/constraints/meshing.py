@@ -31,6 +31,7 @@ class Meshing(Constraint, base=True):
     """Base of what couples the joints of two bodies and loads these bodies; it has an `offset` [m]."""
 
     loads_bodies: ClassVar[bool] = True
+    loads_by_kernel: ClassVar[bool] = True
     a: str
     b: str
 
@@ -60,7 +61,7 @@ class Meshing(Constraint, base=True):
         if carrier:
             terms[carrier] = -k
         group, offset = RowGroup(name, type(self).__name__), vars(self)["offset"]
-        self._lower_wrench(tree, rows, carrier or _moving_parent(tree, self.a))
+        self._lower_wrench(tree, rows, carrier or moving_parent(tree, self.a))
         lower_coupling(group, terms, tree, rows, offset=offset, drive=-1, kind="m")
 
     def _lower_wrench(self, tree: Tree, rows: Rows, carrier: str) -> None:
@@ -92,11 +93,11 @@ class Meshing(Constraint, base=True):
         self, tree: Tree, lines: list[Line], rates: tuple[float, float], where: str
     ) -> tuple[str, float]:
         """The joint of a planet carrier with the rate of the gear that it is coaxial with; ("", 0): none."""
-        up_a, up_b = (_moving_parent(tree, end) for end in (self.a, self.b))
+        up_a, up_b = (moving_parent(tree, end) for end in (self.a, self.b))
         if up_a == up_b:
             return "", 0.0
         for arm, other, (p, n), rate in ((up_b, up_a, lines[0], rates[0]), (up_a, up_b, lines[1], rates[1])):
-            if not arm or _moving_parent(tree, arm) != other:
+            if not arm or moving_parent(tree, arm) != other:
                 continue
             i = tree.names[arm]
             if not tree.bodies[i].joint.is_hinge:
@@ -118,7 +119,7 @@ def neutral_place(tree: Tree, i: int) -> Pose:
     return body.at if i == 0 else neutral_place(tree, tree.names[body.parent]) @ body.at
 
 
-def _moving_parent(tree: Tree, name: str) -> str:
+def moving_parent(tree: Tree, name: str) -> str:
     """The nearest body above this one that a joint moves, "" for the ground."""
     i = tree.names[tree.bodies[tree.names[name]].parent]
     while i and tree.bodies[i].joint.nv == 0:

@@ -9,25 +9,32 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, numbers, text
+from ..arrays import Array, nonnegative, numbers, point, text
 from ..errors import InputError, ModelError, SarrusWarning
+from ..models.base.axes import Axis, canonical_axis, direction
 from ..models.base.kind import Checks
+from ..models.base.pose import Pose
 from ..models.model import RowGroup
+from ..models.tree.joint import Joint
 from ..models.tree.tree import Tree
 from ..varied import is_varied
+from .cam_contact import Follower, Touch, face, roller, slope_of
 from .couplings import lower_coupling
+from .meshing import axis_line, moving_parent, neutral_place
 from .rows import Constraint, Rows
 
 __all__ = ["Cam"]
 
 LEAST = 4  # points of a profile
 LEAST_TESTED = 8  # points of a profile that is tested for kinks
+PLANE = 1e-6  # of the product of unit vectors: axes of a cam in a plane
 KINK = 4.0  # times the second differences beside it
 FLAT, ROUNDING = 1e-12, 1e-13  # of the largest lift
 
@@ -37,7 +44,10 @@ class Cam(Constraint):
     """A follower rides on a cam: one coordinate is a periodic function of the angle of another.
 
     The follower is held on the cam in both directions, as in a groove. The multiplier is the force of the cam
-    on the follower [N], of an oscillating follower its moment [N m].
+    on the follower along its coordinate [N], of an oscillating follower its moment [N m].
+
+    With `point=` the cam presses on its follower where they touch, along the common normal: joints carry the
+    push and the side force of the pressure angle (`pressure_angle`). Without it the cam loads no bearing.
 
     A spline swings past kinks and jumps of a profile, which ask for infinite accelerations. Of eight points
     on, the second differences of the lifts, divided, are compared with those beside them: one, or two of
@@ -49,16 +59,24 @@ class Cam(Constraint):
         cam: Name of the angle of the cam.
         angles: Of the profile [rad], increasing, within one turn, (n,), at least four.
         lifts: Position of the follower at these angles [m] or [rad], (n,).
+        point: Centre of the follower's roller, its tip, or a point of its flat face, in the frame of the body
+            of the follower's joint [m], (3,), or the name of a point of the drawing.
+        radius: Of the roller [m]; 0: a tip (knife edge).
+        face: Normal of a flat face, "x", "y", "z" or a vector (3,) in that frame; None: a roller or a tip.
     """
 
-    checks: ClassVar[Checks] = {"follower": text, "cam": text}
+    checks: ClassVar[Checks] = {"follower": text, "cam": text, "radius": nonnegative}
     follower: str
     cam: str
     angles: ArrayLike
     lifts: ArrayLike
+    point: ArrayLike | None = None
+    radius: float = 0.0
+    face: Axis | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_touch()
         x, y = numbers(self.angles, "angles of Cam", 1), numbers(self.lifts, "lifts of Cam", 1)
         if len(x) != len(y) or len(x) < LEAST:
             raise InputError(
@@ -82,8 +100,57 @@ class Cam(Constraint):
         object.__setattr__(self, "angles", tuple(x.tolist()))
         object.__setattr__(self, "lifts", tuple(y.tolist()))
 
+    def _check_touch(self) -> None:
+        """What says where the cam touches."""
+        if self.point is not None:
+            object.__setattr__(self, "point", point(self.point, "point of Cam"))
+        elif self.radius or self.face is not None:
+            raise InputError("radius and face of Cam say where it touches its follower: give point= too.")
+        if self.face is not None:
+            object.__setattr__(self, "face", canonical_axis(self.face, "face of Cam"))
+            if self.radius:
+                raise InputError("Cam takes a radius (roller) or a face (flat follower), not both.")
+
+    @property
+    def body(self) -> str:
+        """The body of its `point`."""
+        return self.follower
+
+    @property
+    def loads_bodies(self) -> bool:  # type: ignore[override]
+        """Whether it says where the cam touches its follower."""
+        return self.point is not None
+
     def coordinates(self) -> tuple[str, ...]:
         return (self.follower, self.cam)
+
+    def touch(
+        self,
+        places: Callable[[str], Pose],
+        joints: Callable[[str], Joint],
+        angles: Callable[[str], Any],
+    ) -> Touch:
+        """Where cam and follower touch; arguments as of `loads`."""
+        at = places(self.follower)
+        follower, cam = Follower.of(at, joints(self.follower)), axis_line(places(self.cam), joints(self.cam))
+        knots = periodic_spline(np.asarray(self.angles), np.asarray(self.lifts))
+        slope = slope_of(knots, angles(self.cam))
+        P: Any = np.array(at.xyz) + at.rotation @ np.asarray(self.point)
+        if self.face is None:
+            return roller(follower, cam, slope, P, self.radius)
+        return face(follower, cam, slope, P, at.rotation @ direction(self.face))
+
+    def loads(
+        self,
+        places: Callable[[str], Pose],
+        joints: Callable[[str], Joint],
+        lam: Array,
+        angles: Callable[[str], Any] = float,
+    ) -> Iterator[tuple[str, Array, Array]]:
+        here = self.touch(places, joints, angles)
+        force = lam[0] / here.push * here.normal
+        yield self.follower, force, here.point
+        yield self.cam, -force, here.point
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         (_, follower), (_, cam) = (tree.scalar(x, f"constraint {name!r}") for x in (self.follower, self.cam))
@@ -92,10 +159,31 @@ class Cam(Constraint):
                 f"constraint {name!r}: the coordinate of a cam must be an angle [rad], but {self.cam!r} is a"
                 f" displacement [m]. The follower comes first: Cam({self.cam!r}, {self.follower!r}, ...)?"
             )
+        if self.point is not None:
+            self._check_joints(name, tree)
         knots = periodic_spline(np.asarray(self.angles), np.asarray(self.lifts))
         terms, curves = {self.follower: 1.0, self.cam: -1.0}, {self.cam: knots}
         kind = "rad" if tree.coordinate_is_angle[follower] else "m"
         lower_coupling(RowGroup(name, "Cam"), terms, tree, rows, offset=0.0, kind=kind, curves=curves)
+
+    def _check_joints(self, name: str, tree: Tree) -> None:
+        """Axes that a cam in a plane has."""
+        where, lines = f"constraint {name!r}", []
+        for end in (self.follower, self.cam):
+            body = tree.bodies[tree.body_index(end, where)]
+            if len(body.coordinate_names) != 1 or body.backwards:
+                raise ModelError(
+                    f"{where}: with point= the joint {end!r} of a Cam must have one coordinate and be"
+                    f" declared from what carries it, got {body.joint.label()}."
+                )
+            lines.append(axis_line(neutral_place(tree, tree.names[end]), body.joint))
+        (_, way), (_, z) = lines
+        turns = tree.bodies[tree.names[self.follower]].joint.is_hinge
+        if abs(abs(way @ z) - float(turns)) > PLANE:
+            must = "turn about an axis parallel to" if turns else "slide at right angles to"
+            raise ModelError(f"{where}: a Cam with point= is plane: its follower must {must} its axis.")
+        if moving_parent(tree, self.follower) != moving_parent(tree, self.cam):
+            raise ModelError(f"{where}: with point= one body must carry cam and follower of a Cam.")
 
 
 def _warn_of_kinks(x: Array, y: Array) -> None:

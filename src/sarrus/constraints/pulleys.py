@@ -65,7 +65,11 @@ class Belt(Meshing):
         return self.radius_a, self.radius_b if (same > 0.0) != self.crossed else -self.radius_b
 
     def loads(
-        self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
+        self,
+        places: Callable[[str], Pose],
+        joints: Callable[[str], Joint],
+        lam: Array,
+        angles: Callable[[str], Any] = float,
     ) -> Iterator[tuple[str, Array, Array]]:
         (p_a, n), (p_b, _) = (axis_line(places(end), joints(end)) for end in (self.a, self.b))
         line = across_axis(p_b - p_a, n)

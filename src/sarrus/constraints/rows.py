@@ -30,6 +30,7 @@ class Constraint(Kind):
         undefined: The poses at which its rows are not defined, for a message; "" if there are none.
         plural: What messages call several of them; default the name of the class.
         loads_bodies: Whether it relates coordinates, but stands for forces on bodies, see `loads`.
+        loads_by_kernel: Whether friction by load knows these forces.
         pulls: Whether it is a rod: its force is read as positive in tension, the opposite of its multiplier.
     """
 
@@ -37,6 +38,7 @@ class Constraint(Kind):
     undefined: ClassVar[str] = ""
     plural: ClassVar[str] = ""
     loads_bodies: ClassVar[bool] = False
+    loads_by_kernel: ClassVar[bool] = False
     pulls: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
@@ -69,7 +71,11 @@ class Constraint(Kind):
         return Drawing()
 
     def loads(
-        self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
+        self,
+        places: Callable[[str], Pose],
+        joints: Callable[[str], Joint],
+        lam: Array,
+        angles: Callable[[str], Any] = float,
     ) -> Iterable[tuple[str, Array, Array]]:
         """Forces on bodies that a relation between coordinates stands for; by default none.
 
@@ -77,6 +83,7 @@ class Constraint(Kind):
             places: X_WB of a body, by its name.
             joints: Its joint, likewise.
             lam: Multipliers of its rows (n,).
+            angles: The angle of a hinge [rad], by the name of its body.
 
         Returns:
             (body, force (3,) [N], point (3,) [m]), in the world.

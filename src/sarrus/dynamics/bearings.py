@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..constraints.cam_contact import turned
 from ..models.base.pose import Pose, known_pose
 from ..models.model import Model, RowGroup
 from ..models.shapes.drawing import Frame
@@ -101,13 +102,24 @@ def loading_couplings(model: Model) -> list[tuple[RowGroup, Any]]:
     return [(group, given) for group, (_, given) in pairs if given.loads_bodies]
 
 
+def hinge_angles(model: Model, place: Callable[[str], Pose]) -> Callable[[str], Any]:
+    """Angles of hinges by the names of their bodies, from poses of bodies; between -pi and pi."""
+
+    def angle(name: str) -> Any:
+        body = model.bodies[model.body_index(name)]
+        return turned(body.at, place(body.parent), place(name), body.joint)
+
+    return angle
+
+
 def coupling_loads(model: Model, bodies: BodyMotion, lam: Array) -> Iterator[Load]:
     """Loads of gears and belts with multipliers lam (*batch, nc), state by state."""
     batch = lam.shape[:-1]
     for group, constraint in loading_couplings(model):
         each = [
-            list(constraint.loads(bodies.place(model, i), model.joint_of, lam[i][group.rows]))
+            list(constraint.loads(place, model.joint_of, lam[i][group.rows], hinge_angles(model, place)))
             for i in np.ndindex(batch)
+            for place in (bodies.place(model, i),)
         ]
         for same in zip(*each, strict=True):
             force, at = (np.array([one[k] for one in same]).reshape(*batch, 3) for k in (1, 2))

@@ -18,18 +18,21 @@ from .bearings import carried_bodies
 
 SMALL = 1e-9  # of the largest force: smaller ones are rounding
 CURE = (
-    "Gear, Belt and other elements between bodies load their bearings; add what is missing as a wrench"
-    " (external=, ConstantWrench)"
+    "Gear, Belt, a Cam with point= and elements between bodies load their bearings; add what is missing as a"
+    " wrench (external=, ConstantWrench)"
 )
 
 
-def between_coordinates(model: Model) -> dict[str, tuple[str, ...]]:
-    """Constraints and forces that tie two coordinates or more, and no bodies: their coordinates by name."""
+def between_coordinates(model: Model, by_kernel: bool = False) -> dict[str, tuple[str, ...]]:
+    """Constraints and forces that tie two coordinates or more, and no bodies: their coordinates by name.
+
+    `by_kernel`: also those whose loads on bodies friction by load does not know.
+    """
     declared = model.structure  # the names of a variant
     found = {
         name: constraint.coordinates()
         for group, (name, constraint) in zip(declared.groups, declared.constraints, strict=True)
-        if group.element < 0 and not constraint.loads_bodies
+        if group.element < 0 and not (constraint.loads_by_kernel if by_kernel else constraint.loads_bodies)
     }
     found |= {name: force.coordinates() for name, force in declared.user_forces if not force.bodies()}
     return {name: which for name, which in found.items() if len(which) > 1}
@@ -45,12 +48,15 @@ def passed_over(model: Model, coordinates: Iterable[str], joint: str) -> bool:
 
 
 def unloading(model: Model, joint: str, lam: Array | None = None) -> list[str]:
-    """Constraints and forces whose load the joint of a body lacks; with lam (..., nc) those that act."""
+    """Constraints and forces whose load the joint of a body lacks; with lam (..., nc) those that act.
+
+    Without lam: whose load the friction of the joint lacks.
+    """
     rows = {group.name: group.rows for group in model.groups}
     size = SMALL * float(np.max(np.abs(lam), initial=0.0)) if lam is not None else 0.0
     return [
         name
-        for name, which in between_coordinates(model).items()
+        for name, which in between_coordinates(model, by_kernel=lam is None).items()
         if passed_over(model, which, joint)
         and (lam is None or name not in rows or np.max(np.abs(lam[..., rows[name]]), initial=0.0) > size)
     ]

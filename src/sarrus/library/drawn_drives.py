@@ -98,7 +98,7 @@ def cam_follower(
     spec.part("rod", at=Pose((0, r, 0)), shape=Box((0.012, 0.1, 0.012), at=Pose((0, 0.05, 0))))
     spec.joint("shaft", "ground", "cam", HINGE, at="shaft")
     spec.joint("guide", "ground", "rod", Prismatic("y"), at="tip")
-    spec.constrain("profile", Cam("guide", "shaft", angles, [h * s for s in shares]))
+    spec.constrain("profile", Cam("guide", "shaft", angles, [h * s for s in shares], "tip"))
     spec.force("spring", JointSpring("guide", stiffness, rest=-force / stiffness))
     spec.actuate("shaft").measure("height", Position("rod", "tip"))
     return spec.measure("contact", ForceIn("profile")).compile()

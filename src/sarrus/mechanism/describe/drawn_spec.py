@@ -260,7 +260,8 @@ class DrawnSpec(Recorded):
         moved = given if frame == "world" else named
         if not moved:
             return entry
-        world, changed = self._drawn_places(), {}
+        joints = {name: joint.body.at for name, joint in self._joints.items()}  # a Cam's follower
+        world, changed = self._drawn_places() | joints, {}
         for key, field in moved.items():
             body, xyz = getattr(entry, field), self._place(getattr(entry, key), where)
             require_known("body", body, world, where)
