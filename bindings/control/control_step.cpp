@@ -150,12 +150,14 @@ std::unique_ptr<StepResult> run_ranks(ControlStep& s, ControlInput<double>& in, 
 }
 
 StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::handle targets,
-                     nb::handle null_force, nb::handle offset, nb::handle resistance, nb::handle load,
-                     nb::handle forces, nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
+                     nb::handle null_force, nb::handle offset, nb::handle resistance, nb::handle settling,
+                     nb::handle load, nb::handle forces, nb::handle drive, nb::handle rows, bool select,
+                     nb::handle owner) {
   npy_intp nq = s.k.m.nq, nv = s.k.m.nv, nd = s.k.m.nd;
   Dense q_(q, "q", {nq}), v_(v, "v", {nv}), drive_, desired, applied;
   Dense offset_ = Dense::or_none(offset, "offset", {s.setup.n});
   Dense resistance_ = Dense::or_none(resistance, "resistance", {nv});
+  Dense settling_ = Dense::or_none(settling, "settling", {s.k.m.nc});
   if (nd && !drive.is_none()) drive_ = Dense(drive, "drive", {1, nd, 3});
   AskLaw call{s, owner, drive_};
   ControlInput<double> in{};
@@ -164,7 +166,7 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::h
   if (!in.owner.tasks) s.store_tasks(targets, nb::none(), null_force);
   in.on = s.on.data(), in.targets = s.targets.data(), in.null_force = s.pulls ? s.null_force.data() : nullptr;
   in.hints = &s.hints, in.along = s.along.data(), in.offset = offset_;
-  in.resistance = resistance_;
+  in.resistance = resistance_, in.settling = settling_;
   call.null_force = &in.null_force;
   if (s.setup.forces.p) {  // (desired, inputs since the last step or None)
     desired = Dense(forces[0], "desired forces", {s.setup.forces.p});
@@ -244,9 +246,9 @@ void bind_control_step(nb::module_& m) {
       .def(nb::init<nb::object, const LawSetup&>(), "kernel"_a, "setup"_a)
       .def("__call__", run_step, "q"_a, "v"_a, "t"_a, "targets"_a, nb::kw_only(),
            "null_force"_a.none() = nb::none(), "offset"_a.none() = nb::none(),
-           "resistance"_a.none() = nb::none(), "load"_a.none() = nb::none(), "forces"_a.none() = nb::none(),
-           "drive"_a.none() = nb::none(), "rows"_a.none() = nb::none(), "select"_a = true,
-           "owner"_a.none() = nb::none(), nb::rv_policy::take_ownership)
+           "resistance"_a.none() = nb::none(), "settling"_a.none() = nb::none(), "load"_a.none() = nb::none(),
+           "forces"_a.none() = nb::none(), "drive"_a.none() = nb::none(), "rows"_a.none() = nb::none(),
+           "select"_a = true, "owner"_a.none() = nb::none(), nb::rv_policy::take_ownership)
       .def_prop_ro("asks_owner", &ControlStep::asks_owner)
       .def("select", select_again, "found"_a, "offset"_a.none())
       .def("displacement", displacement, "q"_a, "v"_a, "targets"_a)

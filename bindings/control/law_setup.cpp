@@ -194,7 +194,8 @@ bool ControlStep::asks_owner() const {
 
 std::unique_ptr<StepResult> ControlStep::new_result() const {
   auto found = std::make_unique<StepResult>();
-  found->memory = allocate(kept), found->nq = k.m.nq, found->nv = k.m.nv, found->n = setup.n;
+  found->memory = allocate(kept), found->nq = k.m.nq, found->nv = k.m.nv, found->nc = k.m.nc;
+  found->n = setup.n;
   found->all_limits = setup.limits.m, found->forces = setup.forces.p;
   return found;
 }

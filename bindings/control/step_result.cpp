@@ -16,13 +16,13 @@ using Result = nb::handle;
 StepResult& in(Result r) { return nb::cast<StepResult&>(r); }
 
 nb::tuple terms_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   return nb::make_tuple(view(r, f.M, {nv, nv}), view(r, f.h, {nv}), view(r, f.phi, {f.nc}),
                         view(r, f.J, {f.nc, nv}), view(r, f.b, {f.nc}), view(r, f.gamma, {f.nc}));
 }
 
 nb::dict response_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   const InputResponse<double>& p = f.response;
   nb::dict d;
   d["a0"] = view(r, p.a0, {nv}), d["B"] = view(r, p.B, {nv, n}), d["lam0"] = view(r, p.lam0, {f.nc});
@@ -34,7 +34,7 @@ nb::dict response_of(Result r) {
 }
 
 nb::dict least_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   const LeastNormSolution<double>& l = f.least;
   nb::dict d;
   d["G"] = view(r, l.G, {l.rows, n}), d["g"] = view(r, l.g, {l.rows}), d["x"] = view(r, l.x, {n});
@@ -45,7 +45,7 @@ nb::dict least_of(Result r) {
 
 // R on inputs and shares, lower, upper of the limits that count, and which of the fixed ones they are
 nb::tuple limits_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   nb::list which;
   for (int i = 0; i < f.limits; ++i) which.append(f.limit_rows[i]);
   return nb::make_tuple(view(r, f.rows.R, {f.limits, n + f.shares}), view(r, f.rows.lower, {f.limits}),
@@ -54,7 +54,7 @@ nb::tuple limits_of(Result r) {
 
 // R (cones, 3, n + shares) and at (cones, 3) of the cones that count, and which of the fixed ones they are
 nb::tuple cones_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   nb::list which;
   for (int i = 0; i < f.cones; ++i) which.append(f.cone_rows[i]);
   return nb::make_tuple(view(r, f.cone_R, {f.cones, 3, n + f.shares}), view(r, f.cone_at, {f.cones, 3}),
@@ -71,7 +71,7 @@ nb::object reserve_of(const StepResult& r) {
 
 // Of a hierarchy: basis (E, to_x, internal, size), rows (A, b) and results of the levels
 nb::dict levels_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   const PrioritySolution<double>& p = f.levels;
   int k = f.k, rank = f.basis.r, levels = f.level_count;
   nb::list left, ends, damped;
@@ -102,7 +102,7 @@ nb::list judged_of(const StepResult& r) {
 
 // Of regulated forces: Y (p, n), y0 (p), desired and commanded values (p)
 nb::tuple forces_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, forces, seconds, weight, others] = in(r);
+  auto& [memory, f, nq, nv, nc, n, all_limits, forces, seconds, weight, others] = in(r);
   return nb::make_tuple(view(r, f.force_Y, {forces, n}), view(r, f.force_y0, {forces}),
                         view(r, f.force_wanted, {forces}), view(r, f.commanded, {forces}));
 }
@@ -195,6 +195,8 @@ void bind_step_result(nb::module_& m) {
   vector("v", &Found::v, nv), vector("a", &Found::a, nv);
   vector("x", &Found::x, k), vector("desired", &Found::desired, k), vector("e", &Found::e, k);
   vector("rate", &Found::rate, k), vector("wanted", &Found::wanted, k);
+  auto nc = [](const StepResult& r) -> npy_intp { return r.nc; };
+  vector("measured", &Found::measured, nc), vector("slip", &Found::slip, nc);
   vector("inputs", &Found::inputs, n), vector("inputs_used", &Found::u, n);
   result.def_prop_ro("J", [](Result r) { return view(r, in(r).f.task_J, {in(r).f.k, in(r).nv}); });
 }

@@ -27,7 +27,7 @@ inline Memory allocate(unsigned long long bytes) {
 struct StepResult {
   Memory memory;
   ControlFound<double> f{};
-  int nq, nv, n;
+  int nq, nv, nc, n;   // nc: all rows
   int all_limits;      // number of rows of limits
   int forces;          // number of regulated forces
   double seconds = 0;  // spent on limits

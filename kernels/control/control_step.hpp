@@ -17,7 +17,7 @@ SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound
   arena.take(m.nq, f.q);
   arena.take(m.nv, f.v, f.h, f.response.a0, f.response.prescribed, f.a);
   arena.take(m.nv * m.nv, f.M, f.N, f.response.inverse_inertia);
-  arena.take(m.nc, f.phi, f.b, f.gamma, f.response.lam0);
+  arena.take(m.nc, f.phi, f.b, f.gamma, f.measured, f.slip, f.response.lam0);
   arena.take(m.nc, f.response.lam_unique);
   arena.take(m.nc, f.lost_rows);
   arena.take(m.nc * m.nv, f.J, f.response.lam_per_force);

@@ -1,7 +1,8 @@
 // The measured state of a control step: projected onto its constraints, its terms, its response to inputs.
 //
 // A state off the constraints by more than rounding is projected first. Points that stand on the ground stay
-// where they are: J does not depend on their gap.
+// where they are: J does not depend on their gap. What contacts slip in the measured state they shall lose
+// again, J a = gamma - settling (J v - b).
 #pragma once
 
 #include "control/input_response.hpp"
@@ -78,17 +79,20 @@ SARRUS_HD void evaluate_state(const ControlSetup<T>& s, const ControlInput<T>& i
   for (int i = 0; in.resistance && i < s.model->nv; ++i) f.h[i] += in.resistance[i];
 }
 
-// Whether a pose or velocity violates rows that hold by more than `tol`, without units; out: f.gap
+// Whether a pose or velocity violates rows that hold by more than `tol`, without units
+// out: f.gap, f.measured, f.slip
 template <class T>
 SARRUS_FN bool is_off(const ControlSetup<T>& s, const ControlInput<T>& in, real<T> tol, ControlFound<T>& f) {
   const Model<real<T>>& m = *s.model;
   T slip = T(0), fastest = T(0);
   f.gap = T(0);
   for (int r = 0; r < m.nc; ++r) {
+    f.measured[r] = f.phi[r], f.slip[r] = T(0);
     if (in.rows && !in.rows[r]) continue;
     T open = abs_(f.phi[r]) * s.gap_weight[r], off = -f.b[r];
     if (!(open <= f.gap)) f.gap = open;
     off = plus_products(off, f.J + r * m.nv, f.v, m.nv);
+    f.slip[r] = off;
     off = abs_(off) * s.per_row[r];
     if (off > slip) slip = off;
   }
@@ -128,6 +132,7 @@ SARRUS_FN ControlStatus take_state(const ControlSetup<T>& s, const ControlInput<
     if (f.projection) return OFF_CONSTRAINTS;
     evaluate_state(s, in, f, w);
   }
+  for (int r = 0; in.settling && r < m.nc; ++r) f.gamma[r] -= in.settling[r] * f.slip[r];
   keep_active_rows(m, in.rows, f);
   return STEPPED;
 }

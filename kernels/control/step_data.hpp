@@ -159,6 +159,7 @@ struct ControlInput {
   const R* targets;                 // (numbers)
   const R* null_force;              // (nv) generalized force in the null space of all levels, or null
   const R* resistance;              // (nv) added to h, or null
+  const R* settling;                // (nc) rate at which rows lose what they slip [1/s], or null
   const R *external, *payload;      // on the object: wrench (6) at its centre of mass, payload (10), or null
   const R* offset;                  // (n) inputs to be added in the null space of the outputs, or null
   R t;                              // time [s]
@@ -195,6 +196,7 @@ struct ControlFound {
   R least_value;      // least singular value of J above rounding, where rows are lost or about to be
   R* lost_rows;       // (nc) share of each row in them
   R *M, *h, *phi, *J, *b, *gamma;
+  R *measured, *slip;  // of all rows: phi and J v - b (0 for rows that do not hold) in the measured state
   InputResponse<R> response;
   R* N;                                         // (nv, dof)
   R *x, *desired, *e, *rate, *task_J, *wanted;  // of the outputs

@@ -25,6 +25,7 @@ from ..limits.limit_table import InputRows, LimitTable
 from ..limits.quadratic_program import FEASIBLE
 from ..outputs.output import OutputTracking
 from ..state.active_constraints import ActiveConstraints
+from ..state.footing import Footing
 from ..state.measured_state import MeasuredState, MeasurementError
 from .fading import ENCODERS
 from .force_metric import Factor, ForceMetric
@@ -157,6 +158,7 @@ class CompiledStep:
         drops_lost_rows: whether rows lost at a singular pose are left out instead of replaced by their limit.
         resistance: added to h in every step (nv,) [N m, N]; None is nothing.
         measurement: accuracy of measured states [rad], [rad/s]; times L for lengths.
+        footing: where constraints hold that can be put down elsewhere than declared; None: as declared.
     """
 
     system: Any
@@ -176,9 +178,19 @@ class CompiledStep:
     drops_lost_rows: bool = False
     resistance: Array | None = None
     measurement: tuple[float, float] = ENCODERS
+    footing: Footing | None = None
 
     def __post_init__(self) -> None:
+        self._declared = self.system
         self._build()
+
+    def reset(self) -> None:
+        """Everything is where it was declared."""
+        if self.footing is not None:
+            self.footing.reset()
+        if self.system is not self._declared:
+            self.system = self._declared
+            self._build()
 
     def _build(self) -> None:
         """The law in the kernel."""
@@ -235,30 +247,36 @@ class CompiledStep:
                 Observer, what it is asked (`WrenchEstimator.question`), whether its payload is compensated.
             forces: desired ones (p,), and the inputs (n,) since the last step or None.
         """
-        asked = Asked(self, now.t, targets) if self.kernel.asks_owner else None
-        drive = None if self._drive is None else self._drive(now.t, 1)
-        found = self.kernel(
-            now.q,
-            now.v,
-            now.t,
-            targets,
-            null_force=null_force,
-            offset=offset,
-            resistance=self.resistance,
-            load=load,
-            forces=forces,
-            drive=drive,
-            rows=rows[0],
-            select=select,
-            owner=asked,
-        )
-        if found.status == LIMITS_CHANGED:
-            self._build()
-            more: dict[str, Any] = {"null_force": null_force, "offset": offset}
-            return self.run(now, rows, targets, select, load=load, forces=forces, **more)
+        given = {"null_force": null_force, "offset": offset, "load": load, "forces": forces}
+        found = self._call(now, rows[0], targets, select, given)
+        if self.footing is not None:
+            moved = self.footing.follow(found, now.t, now.q, rows[0])
+            if moved is not None:
+                self.system = moved
+                self._build()
+                found = self._call(now, rows[0], targets, select, given)
         if found.status != STEPPED:
             self.explain(found, now.t)
         return FoundStep(self, found, now.t, *rows)
+
+    def _call(
+        self,
+        now: MeasuredState,
+        rows: BoolArray | None,
+        targets: Sequence[Any],
+        select: bool,
+        given: dict[str, Any],
+    ) -> _kernel.StepResult:
+        """The kernel's call; again where limits that are functions have changed in number."""
+        asked = Asked(self, now.t, targets) if self.kernel.asks_owner else None
+        drive = None if self._drive is None else self._drive(now.t, 1)
+        how: dict[str, Any] = {"drive": drive, "rows": rows, "select": select, "owner": asked}
+        how["settling"] = None if self.footing is None else self.footing.settling
+        found = self.kernel(now.q, now.v, now.t, targets, resistance=self.resistance, **how, **given)
+        if found.status != LIMITS_CHANGED:
+            return found
+        self._build()
+        return self._call(now, rows, targets, select, given)
 
     def question(self, now: MeasuredState) -> tuple[Asked | None, Array | None]:
         """What a kernel call at this state may ask, and the drives."""

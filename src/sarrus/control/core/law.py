@@ -28,6 +28,7 @@ from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable, declared_bounds
 from ..limits.quadratic_program import check_solver
 from ..state.active_constraints import ActiveConstraints
+from ..state.footing import Footing, Movement
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
 from .compiled_step import PROGRAM, CompilableTask, CompiledStep, FoundStep
 from .fading import ENCODERS, accuracy, faded_parts, mean_inputs, with_fading
@@ -71,6 +72,7 @@ class Law:
     transition: float = 0.0
     friction: str = CHOICES[0]
     measurement: tuple[float, float] = ENCODERS
+    contact_damping: float = 10.0
     _task: Task = field(init=False)
     _by_mass: ClassVar[bool] = False  # metric in which null-space motions are orthogonal to the outputs
 
@@ -109,6 +111,8 @@ class Law:
         names, motors = ((), ()) if not self._limits else (self._limits.names, self._limits.motor_names)
         self._order = Order.of(gives, names, motors)
         self._motors = None if self._limits is None else self._limits.motors
+        pushes = np.zeros(0) if self._limits is None else self._limits.pushes
+        self._footing = Footing(system, pushes, nonnegative(self.contact_damping, "contact_damping"))
         self._selector = InputSelector(self._solver, self._order, self._motors)
         self._undetermined_by_rows: dict[Any, str] = {}
         self._usual_ranks: dict[Any, int] = {}
@@ -153,6 +157,8 @@ class Law:
         self._start, self._latest = np.inf, -np.inf
         self._transition.reset()
         self._release.reset()
+        if "_compiled" in self.__dict__:
+            self._compiled.reset()
 
     def history(self, trajectory: Any, every: int = 1) -> History:
         """The law again at the states of a trajectory, as arrays to look at; resets the controller."""
@@ -177,6 +183,7 @@ class Law:
             damping=self._damping,
             limits=self._limits,
             measurement=self._accuracy,
+            footing=self._footing,
             **more,
         )
 
@@ -216,6 +223,7 @@ class Law:
         if found.found.rank < found.found.constraint_rows:
             message = "; ".join(filter(None, (message, self._undetermined(found))))
         fields = self._shared_fields(found, began, selected)
+        status, message = self._with_movement(status, message)
         fields.update(status=status, message=message, force_error=force_error, faded=faded)
         solution = self._completed(fields)
         self._release.remember(lambda: solution.lam)
@@ -276,6 +284,8 @@ class Law:
             "qp": selected.qp,
             "elapsed": time.perf_counter() - began,
             "gap": found.gap * self.system.length,
+            "slips": self._movement.slips,
+            "lifts": self._movement.lifts,
             "_task": found,
             "_step": step,
             "_selected": selected,
@@ -353,6 +363,20 @@ class Law:
     def _level_names(self) -> tuple[str, ...]:
         """Names of levels of priority; none here."""
         return ()
+
+    def _with_movement(self, status: Status, message: str) -> tuple[Status, str]:
+        """The same where contacts moved that should hold."""
+        moved = self._movement.message
+        if not moved:
+            return status, message
+        return max(status, Status.SLIPPING) if status >= 0 else status, "; ".join(
+            filter(None, (message, moved))
+        )
+
+    @property
+    def _movement(self) -> Movement:
+        """Of the contacts in this step."""
+        return self._footing.movement
 
     def _undetermined(self, step: Any) -> str:
         """Which multipliers the law limits or regulates although redundant rows leave them undetermined."""

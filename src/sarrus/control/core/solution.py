@@ -28,6 +28,7 @@ class Status(enum.IntEnum):
     LIMITED = 1  # some limits are active
     PARTIAL = 2  # outputs and forces are met as far as constraints, actuators and limits allow
     SINGULAR = 3  # near a pose where a motion or a row is lost: torques are damped, directions fade out
+    SLIPPING = 4  # a contact moves that should hold, or has moved; the law goes on from where it is
     INFEASIBLE = -1  # limits cannot hold together; least violation
     FAILED = -2  # bad measurement; the last input is held
 
@@ -71,6 +72,8 @@ class Solution:
         elapsed: time spent on this step [s].
         gap: largest |phi| of the active constraints [m] at the measured pose, angles multiplied by L; the law
             works at the nearest state without a gap.
+        slips, lifts: speed [m/s] of contacts with the ground that should hold, by name: of those that slide
+            and of those that leave.
         force_error: desired less expected values (p,) of forces that the law regulates.
         forces_missed: commanded less predicted values [N, N m] of those of them that cannot be had, by name.
         faded: what counts in part only because the measured state is near a pose where a rank changes, with
@@ -89,6 +92,8 @@ class Solution:
     qp: QPInfo = QPInfo()
     elapsed: float = 0.0
     gap: float = 0.0
+    slips: Mapping[str, float] = field(default_factory=dict)
+    lifts: Mapping[str, float] = field(default_factory=dict)
     force_error: Array = field(default_factory=lambda: np.zeros(0))
     forces_missed: Mapping[str, float] = field(default_factory=dict)
     faded: Mapping[str, float] = field(default_factory=dict)

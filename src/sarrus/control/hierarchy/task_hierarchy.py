@@ -47,8 +47,7 @@ class TaskHierarchy(Law):
         metric: what "least torque" means, as in `ProjectedInverseDynamics`.
         actuated: names of the actuators to use; default all. The others get exactly zero.
         active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
-            Feet may stand elsewhere than declared: the gap of a constraint that holds a point to the ground
-            is ignored, because its Jacobian does not depend on it.
+            Feet may stand elsewhere than declared, as in `ProjectedInverseDynamics`.
         leftover_damping: null-space damping c [1/s], the same as the null torque -c M v.
         transition: time [s] over which inputs that cause no acceleration are blended when the active
             constraints change.
@@ -132,6 +131,7 @@ class TaskHierarchy(Law):
         faded = self._faded(found)
         status, message, costs = self._judged(levels, selected)
         status, message = with_fading(status, message, found, faded, self._accuracy[0])
+        status, message = self._with_movement(status, message)
         fields = self._shared_fields(found, began, selected)
         if not selected.by_kernel and not found.others:
             fields["a"] = found.response.a0 + levels.basis.E @ selected.s

@@ -134,6 +134,8 @@ class LimitTable:
         has_cones: whether some limit is an exact cone.
         has_functions: whether some limit is a function of (t, q, v).
         on_lam: multipliers (nc,) that some limit speaks of.
+        pushes: sign of the force on its second body that a limit lets a row bear (nc,), 0 for rows that may
+            push and pull.
         names: of all limits that can give way.
         motors: (least, most) inputs (n,) that motors can give; None where no motor has a bound.
         motor_names: of these bounds.
@@ -156,6 +158,7 @@ class LimitTable:
         self.on_lam = np.zeros(system.nc, dtype=bool)
         for lam in [one.lam for one in rows if one.lam is not None]:
             self.on_lam |= np.any(lam != 0.0, axis=0)
+        self.pushes = _pushes(constant, system.nc)
         refuse_contradictions(constant, system)
 
     def setup(self) -> LimitSetup:
@@ -214,6 +217,19 @@ class LimitTable:
         of_rows = [lam is not None and bool(np.any(lam[i, rows] != 0.0)) for i in which]
         of_cones = [bool(np.any(np.asarray(self._cones[i].lam)[:, rows] != 0.0)) for i in cones]
         return np.array(of_rows + of_cones, dtype=bool)
+
+
+def _pushes(rows: Sequence[BoundLimit], nc: int) -> Array:
+    """Signs (nc,) of multipliers that a limit by itself keeps from changing their sign."""
+    signs = np.zeros(nc)
+    for one in rows:
+        if one.lam is None or one.cone or len(one.lower) > 1 or one.lower[0] < 0.0:
+            continue
+        speaks = np.flatnonzero(one.lam[0])
+        alone = len(speaks) == 1 and all(part is None for part in (one.u, one.force, one.a))
+        if alone:
+            signs[speaks[0]] = np.sign(one.lam[0, speaks[0]])
+    return signs
 
 
 def declared_bounds(system: Any) -> list[BoundLimit]:

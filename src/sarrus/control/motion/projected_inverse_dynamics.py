@@ -33,6 +33,8 @@ class ProjectedInverseDynamics(Law):
             times L, eq. (48)), "limits" (each over its limit), "mass", or W as (nv,) or (nv, nv).
         actuated: names of the actuators to use; default all. The others get exactly zero.
         active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
+            Contacts of floating mechanisms with the ground, and constraints that were open before, hold where
+            they were measured when they began to hold.
         leftover_damping: null-space damping [1/s]: decay rate of motions that the outputs do not determine; 0
             leaves these motions to least torque.
         least_feel: torques are damped where the controllability is below this; 0 never damps. Controllability
@@ -47,6 +49,8 @@ class ProjectedInverseDynamics(Law):
             Directions that a state this accurate does not tell from lost ones fade out, from dimensionless
             singular values of ten times the angle to the angle: `faded` of the solution. (0, 0): states are
             exact.
+        contact_damping: rate [1/s] at which contacts with the ground that were seen slipping are to be
+            brought to rest.
     """
 
     outputs: Any
