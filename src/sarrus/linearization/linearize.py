@@ -27,6 +27,7 @@ from .first_variations import Variation, analytic_variation
 from .independent_coordinates import IndependentCoordinates, given_coordinates, independent_coordinates
 from .measured_outputs import StateOfModel
 from .model import LinearModel
+from .near_singular import require_accuracy
 from .operating_point import (
     OperatingPoint,
     by_differences,
@@ -84,7 +85,8 @@ def linearize(
     Raises:
         InputError: a state off the constraints, unknown names, coordinates that are not independent (the
             message says which would be).
-        SingularConstraintError: a singular pose: there is no linear model.
+        SingularConstraintError: a singular pose: there is no linear model; or one so near that rounding
+            leaves nothing of it. Where it leaves errors above 1e-6, a warning says how much.
 
     Example:
 
@@ -144,6 +146,7 @@ class Wanted(NamedTuple):
 def _by_variation(point: OperatingPoint, wanted: Wanted) -> LinearModel:
     """Any form, any outputs, by any method."""
     mech = point.mech
+    require_accuracy(mech, point.q, point.v, point.a, point.t)
     choice = independent_coordinates(mech, point.at, wanted.independent)
     names, columns = input_columns(mech, wanted.inputs)
     variation = variation_at(point, choice, columns, wanted.method)
@@ -195,7 +198,10 @@ def _compiled(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> Linear
     indices = given_coordinates(mech, wanted.independent)
     at = _states(mech, given, arguments_of(mech).time(t))
     u = np.zeros(mech.nu) if given[2] is None else np.array(given[2], dtype=float)
-    return compiled_model(mech, at, plan(*indices, columns), Signals(names, u))
+    found = compiled_model(mech, at, plan(*indices, columns), Signals(names, u))
+    if found is not None:
+        require_accuracy(mech, found.point.q, found.point.v, found.point.a, found.point.t)
+    return found
 
 
 def _batch(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearModels:
@@ -213,6 +219,7 @@ def _batch(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearMod
         indices = given_coordinates(mech, wanted.independent)
         compiled = compiled_batch(mech, at, plan(*indices, columns), signals, batch)
     if isinstance(compiled, LinearModels) and wanted.compiled(mech):
+        require_accuracy(mech, q, v, mech.acceleration(q, v, tau, at.t), at.t)
         return compiled
     first = compiled[(0,) * len(batch)] if isinstance(compiled, LinearModels) else _one(at, 0, mech, wanted)
     if isinstance(compiled, int) and not mech.evaluator.calls_functions:
