@@ -205,3 +205,29 @@ def test_rates_that_contradict_are_named() -> None:
     mech = spec.compile()
     with pytest.raises(sr.AssemblyError, match="prescribed rates contradict"):
         mech.project([0.0])
+
+
+@pytest.mark.parametrize("noise", [1e-7, 1e-5, 1e-4])
+def test_a_measured_state_stays_on_its_branch(noise: float) -> None:
+    """Where two branches cross, the velocity tells the branch: the crank does not stop by projection. Before,
+    the nearest pose alone decided, and (1, -2) rad/s became (1, 0)."""
+    mech, rng = sr.library.slider_crank(), np.random.default_rng(3)
+    along = np.array([1.0, -2.0])
+    for _ in range(100):
+        x = rng.choice([-1.0, 1.0]) * 10 ** rng.uniform(-6.5, -2.5)
+        q = np.array([np.pi / 2, np.pi]) + x * along + noise * rng.normal(size=2)
+        found = mech.project(q, along + 1e-3 * rng.normal(size=2))
+        np.testing.assert_allclose(found.v, along, atol=0.02)
+        assert np.abs(found.q - q).max() < 6.0 * noise
+    many = mech.project(np.tile(q, (3, 1)), np.tile(along, (3, 1)))
+    assert np.array_equal(many.v[0], many.v[2]) and many.q[1, 0] == pytest.approx(many.q[0, 0])
+
+
+def test_without_a_velocity_the_nearest_pose_counts() -> None:
+    """Along the other branch, and at rest."""
+    mech = sr.library.slider_crank()
+    q = np.array([np.pi / 2 + 1e-4, np.pi + 1e-4])
+    for v in (np.zeros(2), np.array([1.0, 0.0])):
+        found = mech.project(q, v)
+        np.testing.assert_allclose(found.q, [q[0], np.pi], atol=1e-7)
+        np.testing.assert_allclose(found.v, v, atol=1e-8)

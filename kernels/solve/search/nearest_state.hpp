@@ -10,7 +10,8 @@
 //   J x = -phi,   N^T (M x + g) = 0,   g = T^-T M d                                                       (2)
 //
 // until N^T g = 0, which is (1). Redundant rows become independent off the constraints with pivots of the
-// size of the residual: rows with smaller ones wait until the others are closed.
+// size of the residual: rows with smaller ones wait until the others are closed. Where branches cross, the
+// velocity has a say in which one the state lies on: choose_branch().
 #pragma once
 
 #include "solve/search/projection.hpp"
@@ -41,15 +42,21 @@ constexpr double NEAREST = 1e-12;         // last slide, without units
 constexpr double NEAREST_ENOUGH = 1e-7;   // where rounding allows no better
 constexpr double VELOCITY_CLOSED = 1e-9;  // |J v - b| relative to the speeds, without units
 constexpr double ROUNDING = 2.3e-16;
+constexpr double WEAK = 1e-2;  // pivots below which poses are closed to rounding
+constexpr int MOST_POLISHES = 4;
+constexpr double BRANCH_TIME = 0.01;  // [s] accuracy of positions over that of velocities, for encoders
+constexpr double CROSSING = 10;  // pivots over the way to the nearest pose below which branches may cross
+constexpr double OTHER_WAY =
+    0.04;  // squared change of the velocity over the speed from which on they are tried
 
 template <class T, int LDC>
 struct NearestWork : Workspace<T, LDC> {
-  T *q1, *q2, *d, *g, *v, *rate, *full, *slide, *expected, *before, *kept;
+  T *q1, *q2, *d, *g, *v, *rate, *full, *slide, *expected, *before, *kept, *best_q, *best_v;
   unsigned char* part;  // (nc) of Part; kept (nc): values of phi at which rows of Part KEPT stay
 
   SARRUS_HD NearestWork(const Model<real<T>>& m, Arena& arena) : Workspace<T, LDC>(m, arena) {
-    arena.take(m.nq, q1, q2);
-    arena.take(this->ld, d, g, v, rate, full, slide);
+    arena.take(m.nq, q1, q2, best_q);
+    arena.take(this->ld, d, g, v, rate, full, slide, best_v);
     arena.take(m.nc, expected, before, kept);
     arena.take(m.nc, part);
   }
@@ -252,17 +259,36 @@ SARRUS_FN Projected slide_to_nearest(const Model<real<T>>& m, const T* q, Rows r
   return NOT_NEAREST;
 }
 
-// out: w.q1, w.v, the state nearest to (q, v)   in: w.M the metric, w.part, w.kept; rows(q, positions)
-// evaluates the rows at q and leaves out those that take no part
+// Closes w.q1 to rounding, as near singular poses the direction of the weakest row hangs on it
 template <class T, int LDC, class Rows>
-SARRUS_FN Projected nearest_state(const Model<real<T>>& m, const T* q, const T* v, Rows rows,
-                                  NearestWork<T, LDC>& w) {
-  auto positions = [&](const T* at) { rows(at, true); };
-  copy(w.q1, q, m.nq);
-  Projected found = close_along_flow(m, real<T>(NEARLY_CLOSED), positions, w);
-  if (found == NOT_CLOSED) found = close_redundant(m, q, positions, w);
-  if (found == PROJECTED) found = slide_to_nearest(m, q, positions, w);
-  if (found != PROJECTED) return found;
+SARRUS_FN void close_to_rounding(const Model<real<T>>& m, Rows rows, NearestWork<T, LDC>& w) {
+  rows(w.q1);
+  T r = position_residual(m, w);
+  for (int i = 0; i < MOST_POLISHES && r > real<T>(CLOSED_TIGHT); ++i) {
+    factorize_rows(m, w);
+    if (!w.factor.spd) return;
+    negate(w.extra, w.rows.phi, m.nc);
+    normal_step(m, w.extra, w);
+    integrate(m, w.q1, w.a, w.q2);
+    rows(w.q2);
+    T now = position_residual(m, w);
+    if (!(now < r)) return;
+    r = now;
+    copy(w.q1, w.q2, m.nq);
+  }
+}
+
+// The least pivot of the rows that count
+template <class T, int LDC>
+SARRUS_HD T least_pivot_of(const NearestWork<T, LDC>& w) {
+  T least = T(1);
+  for (int k = 0; k < w.factor.rank_rows; ++k) least = smaller(abs_(pivot_of(w.factor, k, w.ld)), least);
+  return least;
+}
+
+// w.v: the velocity nearest to v at w.q1
+template <class T, int LDC, class Rows>
+SARRUS_FN Projected nearest_velocity(const Model<real<T>>& m, const T* v, Rows rows, NearestWork<T, LDC>& w) {
   fill(w.v, w.ld);
   copy(w.v, v, m.nv);
   rows(w.q1, false);
@@ -276,6 +302,71 @@ SARRUS_FN Projected nearest_state(const Model<real<T>>& m, const T* q, const T* 
   T miss = velocity_residual(m, w.v, w);
   if (!(miss <= real<T>(VELOCITY_CLOSED) * (speed + right))) return miss != miss ? UNDEFINED : NO_VELOCITY;
   return PROJECTED;
+}
+
+// |q1 - q| and |w.v - v|, squared and without units
+template <class T, int LDC>
+SARRUS_FN void moved_by(const Model<real<T>>& m, const T* q, const T* v, NearestWork<T, LDC>& w, T& pose,
+                        T& speed) {
+  difference(m, q, w.q1, w.d);
+  pose = speed = T(0);
+  for (int j = 0; j < m.nv; ++j) {
+    T dq = w.d[j] / m.unit[j], dv = (w.v[j] - v[j]) / m.unit[j];
+    pose += dq * dq, speed += dv * dv;
+  }
+}
+
+// Near a singular pose, where branches cross, the nearest pose may lie on another one than the velocity: then
+// poses are tried that are nearest to q on the branches that (q, v) leads to in `way` of v from q. Of all the
+// state with the least |dq|^2 + BRANCH_TIME^2 |dv|^2 is kept.   in: w.q1, w.v the first one
+template <class T, int LDC, class Rows>
+SARRUS_FN void choose_branch(const Model<real<T>>& m, const T* q, const T* v, Rows rows, const T& pivot,
+                             NearestWork<T, LDC>& w) {
+  auto positions = [&](const T* at) { rows(at, true); };
+  const real<T> weight = real<T>(BRANCH_TIME) * real<T>(BRANCH_TIME);
+  T pose, speed, fast = T(0);
+  for (int j = 0; j < m.nv; ++j) fast += v[j] * v[j] / (m.unit[j] * m.unit[j]);
+  moved_by(m, q, v, w, pose, speed);
+  T reach = sqrt_(pose) + real<T>(BRANCH_TIME) * sqrt_(speed);
+  bool crossing = fast > 0 && pivot < real<T>(CROSSING) * reach && speed > real<T>(OTHER_WAY) * fast;
+  if (!crossing) return;
+  T least = pose + weight * speed, way = real<T>(4) * (sqrt_(pose) + pivot) / sqrt_(fast);
+  copy(w.best_q, w.q1, m.nq), copy(w.best_v, w.v, m.nv);
+  for (int side = -1; side <= 1; side += 2) {
+    set_scaled(w.rhs, way * real<T>(side), v, m.nv);
+    integrate(m, q, w.rhs, w.q1);
+    if (close_along_flow(m, real<T>(NEARLY_CLOSED), positions, w)) continue;
+    if (slide_to_nearest(m, q, positions, w)) continue;
+    close_to_rounding(m, positions, w);
+    if (nearest_velocity(m, v, rows, w)) continue;
+    moved_by(m, q, v, w, pose, speed);
+    if (!(pose + weight * speed < least)) continue;
+    least = pose + weight * speed;
+    copy(w.best_q, w.q1, m.nq), copy(w.best_v, w.v, m.nv);
+  }
+  copy(w.q1, w.best_q, m.nq), copy(w.v, w.best_v, m.nv);
+}
+
+// out: w.q1, w.v, the state nearest to (q, v)   in: w.M the metric, w.part, w.kept; rows(q, positions)
+// evaluates the rows at q and leaves out those that take no part
+template <class T, int LDC, class Rows>
+SARRUS_FN Projected nearest_state(const Model<real<T>>& m, const T* q, const T* v, Rows rows,
+                                  NearestWork<T, LDC>& w) {
+  auto positions = [&](const T* at) { rows(at, true); };
+  copy(w.q1, q, m.nq);
+  Projected found = close_along_flow(m, real<T>(NEARLY_CLOSED), positions, w);
+  if (found == NOT_CLOSED) found = close_redundant(m, q, positions, w);
+  if (found == PROJECTED) found = slide_to_nearest(m, q, positions, w);
+  if (found == PROJECTED) found = nearest_velocity(m, v, rows, w);
+  if (found != PROJECTED || w.factor.regular) return found;
+  T pivot = least_pivot_of(w);
+  if (pivot < real<T>(WEAK)) {
+    close_to_rounding(m, positions, w);
+    found = nearest_velocity(m, v, rows, w);
+    if (found != PROJECTED) return found;
+  }
+  choose_branch(m, q, v, rows, pivot, w);
+  return found;
 }
 
 SARRUS_END

@@ -192,7 +192,8 @@ class ConstraintQueries(Core):
         """The consistent state nearest to a given one, such as a measured one. Batch axes allowed.
 
         "Nearest" is meant in the metric of the mass matrix at the given q, for positions and velocities. The
-        pose is reached by continuation from q and never lies on another assembly.
+        pose is reached by continuation from q and never lies on another assembly. Near a singular pose, where
+        branches cross, the velocity tells the branch.
 
         Args:
             q: positions (nq,) [rad, m].
