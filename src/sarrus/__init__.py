@@ -21,6 +21,7 @@ from .constraints.polynomials import *
 from .constraints.profiles import *
 from .constraints.pulleys import *
 from .constraints.rolling import *
+from .constraints.ropes import *
 from .constraints.rows import Constraint as _Constraint
 from .dynamics.impact import Impact
 from .errors import (

@@ -111,6 +111,12 @@ USES |= {
         "Reaction": "'a'",
     }.items()
 }
+USES["Rope"] = (
+    "spec = sr.MechanismSpec()\n"
+    "spec.body('c', joint=sr.Revolute('z'), mass=1.0, inertia=(1, 1, 1))\n"
+    "spec.body('f', joint=sr.Prismatic('y'), at=sr.Pose((0.2, -1, 0)), mass=1.0)\n"
+    "m = spec.constrain('r', sr.Rope('c', 'f', 0.2)).compile(); m.mass_matrix(m.default.q)"
+)
 USES["PressureAngle"] = (
     "spec = sr.MechanismSpec()\n"
     "spec.body('c', joint=sr.Revolute('z'), mass=1.0, inertia=(1, 1, 1))\n"

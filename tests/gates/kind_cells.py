@@ -66,7 +66,8 @@ def _chain(spec: sr.MechanismSpec, copy: int, example: Example) -> tuple[str, ..
             f"c{copy}w{k}", names[-1], joint=sr.Revolute("z"), at=sr.Pose((0.12 * k, 0.0, 0.1)), **wheel
         )
     if example.slide:
-        spec.body(f"c{copy}s", joint=sr.Prismatic("x"), mass=0.4, com=(0.1, 0.0, 0.0))
+        on, at = (names[-1], sr.Pose((0.3, -0.05, 0.0))) if example.wheels else ("ground", sr.Pose())
+        spec.body(f"c{copy}s", on, joint=sr.Prismatic("x"), at=at, mass=0.4, com=(0.1, 0.0, 0.0))
     return names
 
 

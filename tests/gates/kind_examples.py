@@ -96,7 +96,7 @@ class Example:
         rows: How many rows it adds.
         joint: A joint of the tree to put into the chain.
         wheels: Whether it needs two parallel hinges side by side, `Cell.wheels`.
-        slide: Whether it needs a slide on the ground, `Cell.slide`.
+        slide: Whether it needs a slide on the ground, with wheels one beside them, `Cell.slide`.
         latches: Whether it can be latched.
         draws: Whether a stick figure shows it; some kinds have nothing to show.
         solid: Whether a page in space shows something of it beside the bodies.
@@ -169,6 +169,12 @@ def _belt(c: Cell) -> Constraint:
     return sr.Belt(a, b, 0.02, 0.05, pretension=10.0, offset=0.02 * x - 0.05 * y)
 
 
+def _rope(c: Cell) -> Constraint:
+    (drum, x), *_ = c.wheels.items()
+    load, y = c.slide
+    return sr.Rope(drum, load, 0.05, offset=y - 0.05 * x)
+
+
 def _drive(c: Cell) -> Constraint:
     name = c.coordinates[1]
     return sr.Drive(name, *(Swing(c.positions[name], order) for order in range(3)))
@@ -239,6 +245,7 @@ CONSTRAINTS: dict[str, Example] = {
     "Cam": Example(_cam, 1, latches=False, **UNSEEN),
     "Gear": Example(_gear, 1, wheels=True, latches=False, **UNSEEN),
     "Belt": Example(_belt, 1, wheels=True, latches=False, **UNSEEN),
+    "Rope": Example(_rope, 1, wheels=True, slide=True, latches=False, **UNSEEN),
     "Drive": Example(_drive, 1, latches=False, **UNSEEN),
     "DrivenDistance": Example(_driven_distance, 1, latches=False, undefined=_drive_coincides),
     "Span": Example(_span, 1, slide=True, undefined=_span_coincides),

@@ -20,7 +20,8 @@ FUNCTIONS = (
     *("force UserForce", "force UserForce'"),
     *("force BodyForce", "force BodyForce'"),
 )  # of time and state
-APART = {"Gear": ("teeth_a", "teeth_b", "module")}  # counts, and what must fit to places of bodies
+# counts, and what must fit to places of bodies
+APART = {"Gear": ("teeth_a", "teeth_b", "module"), "Rope": ("radius",)}
 
 
 def fields_of(one: Any) -> dict[str, Any]:

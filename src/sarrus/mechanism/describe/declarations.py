@@ -234,8 +234,8 @@ class Declarations(DrawnSpec):
             name: Its name, unique among loops and constraints.
             frame: Where its points without names are: "body" (each in the frame of its body) or "world" (as
                 drawn). Default "body"; on parts of a drawing it should be said, and its lack warns.
-            constraint: Coupling, PolynomialCoupling, Cam, Gear, Belt, Drive, Distance, PointOnLine,
-                PointOnPlane, PointOnCylinder, Rolling or CustomConstraint.
+            constraint: Coupling, PolynomialCoupling, Cam, Gear, Belt, Rope, Drive, Distance,
+                PointOnLine, PointOnPlane, PointOnCylinder, Rolling or CustomConstraint.
 
         Returns:
             This spec.
