@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ BoolArray = NDArray[np.bool_]
 OneState = np.ndarray[tuple[int], np.dtype[Any]] | Sequence[float]
 
 LARGEST = 1e50
+MOST_WHOLE = 2**31 - 1  # steps, threads, sizes: what the kernel counts with
 
 
 def _shown(value: object) -> str:
@@ -95,10 +97,24 @@ def number(value: object, what: str) -> float:
 
 
 def positive_whole(value: object, what: str) -> int:
-    """A positive whole number."""
+    """A positive whole number that fits into 32 bits."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(f"{what} must be a positive whole number, got {value!r}.")
+    if value > MOST_WHOLE:
+        raise InputError(f"{what} must be at most {MOST_WHOLE}, got {value!r:.40}.")
     return int(value)
+
+
+def require_memory(size: float, what: str, way_out: str) -> None:
+    """Refuse arrays of more bytes than this machine has."""
+    try:
+        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not told by this system
+        return
+    if size > most:
+        raise InputError(
+            f"{what} needs {size / 2**30:.3g} GiB, and this machine has {most / 2**30:.3g}. {way_out}"
+        )
 
 
 def count(value: object, what: str) -> int:

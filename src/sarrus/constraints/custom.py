@@ -20,6 +20,9 @@ __all__ = ["CustomConstraint"]
 Function = Callable[..., ArrayLike]
 
 
+TIMES = 33  # at which a function is asked whether it changes with time
+
+
 @dataclass(frozen=True)
 class CustomConstraint(Constraint):
     """phi(q, t) = 0, given as a function. Rows "name[0]", "name[1]", ...
@@ -57,6 +60,17 @@ class CustomConstraint(Constraint):
             given = fixed_shape(self.scale, "scale of CustomConstraint", (self.n,))
             scales = [positive(x, "scale of CustomConstraint") for x in given.tolist()]
         object.__setattr__(self, "scale", tuple(scales))
+
+    def depends_on_time(self, q: Array, span: tuple[float, float]) -> bool:
+        """Whether phi at a pose (nq,) changes between two times [s], as far as `TIMES` times tell."""
+        times = np.linspace(*span, TIMES)
+        values = [call_checked(self.phi, (q.copy(), t), "phi of CustomConstraint", (self.n,)) for t in times]
+        if any(np.any(value != values[0]) for value in values):
+            return True
+        if self.b is None:
+            return False
+        rates = [call_checked(self.b, (q.copy(), t), "b of CustomConstraint", (self.n,)) for t in times]
+        return any(np.any(rate != 0.0) for rate in rates)
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         assert isinstance(self.scale, tuple)

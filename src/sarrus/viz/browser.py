@@ -21,7 +21,7 @@ from ..models.tree.bodies import GROUND
 from ..simulation.trajectory.trajectory import Trajectory
 from .scenes.camera import ANGLE, framed
 from .scenes.loads import arrow_scales, given_loads
-from .scenes.scene import Scene, mechanism_of
+from .scenes.scene import Scene, mechanism_of, shown_at
 from .scenes.triangles import Triangles
 from .scenes.view import Placed
 
@@ -200,7 +200,7 @@ class _Playing:
         self.time = gui.add_slider("t [s]", min=first, max=last, step=step, initial_value=first)
         self.plays = gui.add_checkbox("play", True)
         self.speed = gui.add_slider("speed", min=0.05, max=2.0, step=0.05, initial_value=1.0)
-        self.time.on_update(lambda _: viewer.move(trajectory.at(float(self.time.value)).q))
+        self.time.on_update(lambda _: viewer.move(shown_at(trajectory, float(self.time.value)).q))
         threading.Thread(target=self._play, daemon=True).start()
 
     def _play(self) -> None:

@@ -21,7 +21,7 @@ from ..mechanism.mechanism import Mechanism
 from ..models.binary_table import layout_text
 from ..simulation.trajectory.trajectory import Trajectory
 from .pages import PAGE
-from .scenes.scene import mechanism_of
+from .scenes.scene import mechanism_of, shown_at
 from .scenes.view import find_plane
 from .studio_data import (
     as_json,
@@ -149,7 +149,7 @@ def _run(run: Trajectory) -> tuple[Array, Array, Array]:
     if len(run.t) <= MOST_STATES:
         return np.array(run.t), np.array(run.q), np.array(run.v)
     t = np.linspace(run.t[0], run.t[-1], MOST_STATES)
-    found = run.at(t)
+    found = shown_at(run, t)
     return t, np.array(found.q), np.array(found.v)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -40,3 +41,36 @@ def test_states_that_are_far_apart_warn(kept: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sr.simulate(mech, (0, 10), [1.0]).at(2.5).q[0] == pytest.approx(np.cos(25.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "pendulum", "slider_crank", "stewart"])
+@pytest.mark.parametrize("every", [3, 7, 20])
+def test_the_warning_knows_the_error(name: str, every: int) -> None:
+    """States between kept ones against those of the run with all of its steps."""
+    mech, t = getattr(sr.library, name)(), np.linspace(0.0, 1.0, 151)
+    exact = sr.simulate(mech, (0, 1)).at(t)
+    error, said = between(mech, sr.simulate(mech, (0, 1), store_every=every), t, exact)
+    assert said is not None or error < 2e-6
+    assert said is None or 0.2 * error < said < 50.0 * error
+
+
+def test_the_warning_sees_samples_between_kept_states() -> None:
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("p", joint=sr.Prismatic("x"), mass=1.0)
+    mech, t = spec.compile(), np.linspace(0.0, 1.0, 151)
+    options = {"control": lambda t, q, v: [30.0 * np.sin(40.0 * t)], "control_dt": 0.01}
+    exact = sr.simulate(mech, (0, 1), [0.0], **options).at(t)
+    for every in (2, 5, 10):
+        error, said = between(mech, sr.simulate(mech, (0, 1), [0.0], store_every=every, **options), t, exact)
+        assert said is not None and 0.2 * error < said < 20.0 * error
+
+
+def between(mech: sr.Mechanism, run: Any, t: Any, exact: Any) -> tuple[float, float | None]:
+    """The error of run.at(t), and what the warning says of it."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = run.at(t)
+    unit, said = mech.units.unit, [re.search(r"by about (\S+),", str(one.message)) for one in seen]
+    speed = np.abs(exact.v / unit).max()
+    dq, dv = mech.difference(exact.q, found.q) / unit, (found.v - exact.v) / unit / speed
+    return float(max(np.abs(dq).max(), np.abs(dv).max())), float(said[0][1]) if said and said[0] else None

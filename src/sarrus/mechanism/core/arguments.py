@@ -97,7 +97,7 @@ class Arguments:
         """A time [s]."""
         try:
             number = float(t)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"`t` must be a time in seconds, got {t!r}.") from None
         if not math.isfinite(number):
             raise InputError(f"`t` must be a finite time in seconds, got {t!r}.")

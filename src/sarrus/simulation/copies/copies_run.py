@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._kernel import Copies, StepStatus
-from ...arrays import Array
+from ...arrays import Array, require_memory
 from ...dynamics.bearing_friction import no_force
 from ...errors import InputError
 from ...mechanism.core.access import actuated_columns
@@ -51,6 +51,9 @@ class CopiesRun:
         else:
             self._copies = DeviceCopies(mech, a.variants, a.dt, a.dtype)
         rows = 1 + a.steps // a.every
+        numbers = float(a.count * rows) * (mech.nq + mech.nv + mech.nu)
+        what = f"a rollout of {a.count} copies that keeps {rows} states"
+        require_memory(8.0 * numbers, what, "Keep fewer: every=.")
         self._q = np.full((a.count, rows, mech.nq), np.nan)
         self._v = np.full((a.count, rows, mech.nv), np.nan)
         self._u = np.full((a.count, rows, mech.nu), np.nan)

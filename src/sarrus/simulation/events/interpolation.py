@@ -103,19 +103,6 @@ class Hermite:
         return q, *self._manifold.motion(u, u1, u2)
 
 
-def bend_between(manifold: Manifold, steps: Steps, t: Array) -> Array:
-    """What accelerations change in the middle of the intervals that hold times t (k,), (k, nv) [rad, m].
-
-    The difference of (1) and a cubic polynomial: where it is large the steps are too far apart for (1).
-    """
-    i = np.clip(np.searchsorted(steps.t, t, side="right") - 1, 0, len(steps.t) - 2)
-    i = np.unique(i)
-    h = np.diff(steps.t)[i][:, None]
-    end = manifold.difference(steps.q[i], steps.q[i + 1])
-    v1, a1 = manifold.rates(end, steps.v[i + 1], steps.a[i + 1])
-    return np.asarray(h / 32 * (steps.v[i] - v1) + h * h / 64 * (steps.a[i] + a1))
-
-
 def coordinate_between(pair: Steps, at_q: int, at_v: int) -> Callable[[float], float]:
     """A coordinate that is a number as a function of time within one step: (1) for it alone."""
     t0, h = float(pair.t[0]), float(pair.t[1] - pair.t[0])

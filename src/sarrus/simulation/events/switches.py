@@ -96,7 +96,7 @@ def _times(value: When, what: str) -> list[float]:
         return []
     try:
         times = [float(t) for t in np.atleast_1d(np.asarray(value, dtype=float))]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         times = [math.nan]
     if not all(math.isfinite(t) for t in times):
         raise InputError(

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..._kernel import Method
-from ...arrays import Array, numbers, state, takes
+from ...arrays import Array, numbers, require_memory, state, takes
 from ...dynamics.forward import check_formulation
 from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
 from ...projection.user_chart import Chart
 from ..charts.chart_selector import check_coordinates
 from ..events.events import user_events
@@ -45,7 +46,7 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
     control, control_dt = _control(system, given["control"], given["control_dt"], t0, t1)
     if control_dt is not None and control_dt < t1 - t0:  # a whole number of equal steps between samples
         dt = control_dt / max(1, math.ceil(control_dt / dt - 1e-9))
-    _energy(system, correction, given)
+    _energy(system, correction, given, (t0, t1))
     _implicit(method, correction, given)
     if system.has_drives:
         system.evaluator.check_drives(t0, t1)
@@ -58,7 +59,7 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
         dt=dt,
         rtol=_positive("rtol", given["rtol"]),
         atol=None if given["atol"] is None else _positive("atol", given["atol"]),
-        t_eval=_t_eval(given["t_eval"], t0, t1),
+        t_eval=_t_eval(system, given["t_eval"], t0, t1),
         formulation=given["formulation"],
         coordinates=coordinates,
         correction=correction,
@@ -177,9 +178,14 @@ def _control(
     return control, None if control_dt is None else _step("control_dt", control_dt, t0, t1)
 
 
-def _t_eval(value: Any, t0: float, t1: float) -> Array | None:
+def _t_eval(system: System, value: Any, t0: float, t1: float) -> Array | None:
     if value is None:
         return None
+    if isinstance(value, np.ndarray):
+        states = 8.0 * value.size * (system.nq + 3 * system.nv + system.nu)
+        require_memory(
+            states, f"t_eval with {value.size} times", "Take fewer, or shorter runs with resume()."
+        )
     times = np.atleast_1d(numbers(value, "t_eval"))
     if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0.0):
         raise InputError("t_eval must be a list of increasing times [s], at least one.")
@@ -231,7 +237,7 @@ def _coordinates(
     return coordinates
 
 
-def _energy(system: System, correction: str, given: Mapping[str, Any]) -> None:
+def _energy(system: System, correction: str, given: Mapping[str, Any], span: tuple[float, float]) -> None:
     """Refuse energy=True where the energy of the system changes."""
     if not given["energy"]:
         return
@@ -239,11 +245,23 @@ def _energy(system: System, correction: str, given: Mapping[str, Any]) -> None:
     for name in ("control", "tau", "external"):
         if given[name] is not None:
             reason = f"{name} does work"
-    reason = reason or system.work_done()
+    reason = reason or system.work_done() or _moved_by_time(system, span)
     if reason:
         raise InputError(
             f"energy=True keeps the energy of conservative systems only, but here {reason}. Leave energy out."
         )
+
+
+def _moved_by_time(system: System, span: tuple[float, float]) -> str:
+    """Why rows of the user's functions do work: they change with time; empty where none does."""
+    if not system.model.customs or not isinstance(system.original, Mechanism):
+        return ""
+    mech = system.original
+    somewhere = mech.integrate(mech.neutral(), 0.37 * system.units.unit)  # sin(q) sin(t) is not 0 there
+    for rows in system.model.customs:
+        if rows.constraint.depends_on_time(somewhere, span):
+            return f"constraint {rows.name!r} changes with time and does work"
+    return ""
 
 
 def _implicit(method: Method, correction: str, given: Mapping[str, Any]) -> None:

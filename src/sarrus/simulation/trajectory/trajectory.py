@@ -20,7 +20,8 @@ from ...errors import InputError, SarrusWarning, unknown_name
 from ...mechanism.core.access import without_dry_friction
 from ...mechanism.describe.measured_states import MOTION, MeasuredStates
 from ...mechanism.describe.measures import Angle, ForceIn, Reaction, measured
-from ..events.interpolation import Hermite, Manifold, bend_between
+from ..events.interpolation import Hermite, Manifold
+from ..events.interpolation_error import between_error
 from ..run.outcome import Outcome
 from ..run.recorder import TrajectoryRecorder
 from ..run.resume import resume
@@ -31,7 +32,7 @@ from .constraint_forces import constraint_force, multipliers
 from .data_frame import MATRICES, VECTORS, dataframe
 from .files import DERIVED, load, save
 
-MOST_BEND = 0.03  # [rad, or L] by accelerations between two kept states, from which on at() warns
+MOST_TOLERANCES, LEAST_SHOWN = 100.0, 1e-6  # error of states between kept ones from which on at() warns
 
 
 class Sample(NamedTuple):
@@ -200,11 +201,13 @@ class Trajectory:
         system = self._moved("at()")
         manifold, steps, o = Manifold(system.kernel, system.model), self._outcome.steps, self._outcome.options
         if o is not None and (o.t_eval is not None or o.store_every > 1) and len(steps) > 1:
-            bend = np.abs(bend_between(manifold, steps, times) / system.units.unit)
-            if np.max(bend, initial=0.0) > MOST_BEND:
+            error = between_error(manifold, steps, times, system.units.unit, o.control_dt)
+            if error > max(MOST_TOLERANCES * o.rtol, LEAST_SHOWN):
+                said = "wrong" if error == np.inf else f"wrong by about {error:.1g}"
                 warnings.warn(
                     "at() interpolates between states that are far apart, as t_eval or store_every kept them:"
-                    " these states may be wrong. Keep more, or name the times in t_eval.",
+                    f" these states may be {said}, relative to one radian or L and to the largest speed."
+                    " Keep more, or name the times in t_eval.",
                     SarrusWarning,
                     stacklevel=2,
                 )

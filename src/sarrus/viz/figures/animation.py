@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...formats.writing.replace_file import as_path, replaced
 from ...simulation.trajectory.trajectory import Trajectory
 from ..scenes import style
-from ..scenes.scene import mechanism_of
+from ..scenes.scene import mechanism_of, shown_at
 from .drawing import Drawing
 
 MOST_FRAMES = 5000
@@ -51,7 +51,7 @@ def animate(
     """
     mech, target = mechanism_of(trajectory, "animate"), _target(path)
     times = frame_times(float(trajectory.t[0]), float(trajectory.t[-1]), fps, speed)
-    drawing = Drawing(mech, trajectory.at(times).q, ax, masses=masses)
+    drawing = Drawing(mech, shown_at(trajectory, times).q, ax, masses=masses)
     picture, figure = _pictures(drawing, times, trace), drawing.ax.figure
     if target is None:
         from matplotlib.animation import FuncAnimation

@@ -11,7 +11,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ...projection.branches import Branch
-from ..scenes.style import CYCLE, new_axes
+from ..scenes.style import CYCLE, given_or_new_axes
 from .mechanism import draw
 
 FAINTEST = 0.2  # opacity of the first pose of a path
@@ -48,7 +48,7 @@ def draw_cone(branch: Branch, ax: Any = None) -> tuple[Any, Array]:
     """
     ends = _upright(branch)
     y = ends * np.sign(ends[:, 2:])
-    ax = new_axes(projection="3d") if ax is None else ax
+    ax = given_or_new_axes(ax, projection="3d")
     around = y[np.argsort(np.arctan2(y[:, 1], y[:, 0]))]
     rim = np.vstack([around, around[:1]])
     apex = np.zeros((1, len(rim)))

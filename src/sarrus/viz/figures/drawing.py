@@ -56,7 +56,7 @@ class Drawing:
         self.mech = mech
         self.placed = Placed(mech, q)
         self.plane: Plane | None = find_plane(mech, np.atleast_2d(np.asarray(q, dtype=float))[0])
-        self.ax = ax if ax is not None else _axes_for(self.plane)
+        self.ax = _axes_for(self.plane) if ax is None else style.given_or_new_axes(ax)
         self.flat = self.plane is not None and not hasattr(self.ax, "get_zlim")
         self.artists: list[Any] = []
         self._moves: list[tuple[Callable[[Array], None], Array]] = []

@@ -26,7 +26,7 @@ def pole_map(model: LinearModel, ax: Any = None, *, color: Any = None) -> Any:
     Returns:
         The axes.
     """
-    ax = style.new_axes() if ax is None else ax
+    ax = style.given_or_new_axes(ax)
     poles = model.poles
     leaving = poles.real > 1e-9 * max(1.0, float(np.max(np.abs(poles), initial=0.0)))
     look = {"linestyle": "none", "marker": "x", "markersize": 8.0, "markeredgewidth": 1.8}

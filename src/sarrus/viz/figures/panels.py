@@ -48,7 +48,7 @@ class Panels:
         if not wanted:
             raise InputError(f"nothing to plot: name at least one of {', '.join(map(repr, self.panels))}.")
         if isinstance(what, str):
-            drawn, axes = [self.panels[what]], [style.new_axes() if ax is None else ax]
+            drawn, axes = [self.panels[what]], [style.given_or_new_axes(ax)]
         else:
             split = self.split or (lambda source, name: [self.panels[name]])
             drawn = [panel for name in wanted for panel in split(source, name)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...design.tolerances import known_measure
 from ...errors import InputError
+from ..scenes import style
 
 if TYPE_CHECKING:
     from ...design.tolerances import Tolerances
@@ -26,12 +27,10 @@ def draw_tolerances(found: Tolerances, measure: str, ax: Any = None) -> Any:
     Returns:
         The Axes.
     """
-    import matplotlib.pyplot as plt
-
     nominal = known_measure(found.nominal, measure)
     if nominal.ndim != 1:
         raise InputError(f"measure {measure!r} has several numbers at each state; plot one that has one.")
-    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+    ax = style.given_or_new_axes(ax)
     x = np.arange(len(nominal))
     for i, row in enumerate(found.samples[measure][:CURVES] - nominal):
         ax.plot(x, row, color="0.7", lw=0.6, label="random mechanisms" if i == 0 else None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
+from ...errors import InputError
 from ...mechanism.describe.measures import Measure
 from ...mechanism.mechanism import Mechanism
 from ...simulation.trajectory.trajectory import Trajectory
@@ -45,6 +46,11 @@ def plot(trajectory: Trajectory, what: str | Sequence[str] | None = None, ax: An
         The Axes of a single quantity, with lines of all units, or an array of Axes, one per panel: where
         several quantities are drawn, angles and lengths, moments and forces have panels of their own.
     """
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(
+            f"plot takes the Trajectory that sr.simulate returned, got {type(trajectory).__name__}; pictures"
+            " of mechanisms are mech.plot() and sr.viz.picture(mech, path)."
+        )
     measures = trajectory.system.model.measures if isinstance(trajectory.system, Mechanism) else ()
     panels = {name: _measure(name, one) for name, one in measures} | PANELS
     return replace(TRAJECTORY, panels=panels).plot(trajectory, what, ax)

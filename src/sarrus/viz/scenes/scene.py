@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
-from ...errors import InputError
+from ...errors import InputError, SarrusWarning
 from ...mechanism.mechanism import Mechanism
 from ...models.tree.bodies import GROUND
-from ...simulation.trajectory.trajectory import Trajectory
+from ...simulation.trajectory.trajectory import Sample, Trajectory
 from . import triangles as tri
 from .layout import Layout
 from .loads import arrow_scales, given_loads
@@ -37,6 +38,13 @@ def mechanism_of(trajectory: Any, verb: str) -> Mechanism:
             f" {'an unknown system' if trajectory.system is None else repr(trajectory.system)}; use plot()."
         )
     return trajectory.system
+
+
+def shown_at(run: Trajectory, t: Any) -> Sample:
+    """States of a run for pictures, which need not be as exact as `run.at` warns that they are not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SarrusWarning)
+        return run.at(t)
 
 
 class Scene:

@@ -60,6 +60,15 @@ def pyplot() -> Any:
     return pyplot
 
 
+def given_or_new_axes(ax: Any, **subplot: Any) -> Any:
+    """The axes that a user gave; new ones for None."""
+    if ax is None:
+        return new_axes(**subplot)
+    if not (hasattr(ax, "add_artist") and hasattr(ax, "plot")):
+        raise InputError(f"ax must be Axes of matplotlib, such as plt.subplots()[1], got {ax!r:.80}.")
+    return ax
+
+
 def new_axes(**subplot: Any) -> Any:
     """Axes on a new figure of pyplot, which opens no window before `plt.show()`."""
     return pyplot().figure(layout="constrained").add_subplot(**subplot)
