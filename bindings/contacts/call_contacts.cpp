@@ -26,6 +26,16 @@ nb::tuple gap_rates(const Queries& s, In q, In v, In a) {
   return nb::make_tuple(rate, acceleration);
 }
 
+// Numbers of the pairs that may be nearer than `reach` at one state
+New<int> near_pairs_of(const Queries& s, In q, double reach) {
+  CheckedArguments c(s, {{q, "q", true}});
+  if (c.batch.rank) throw nb::value_error("`q` must be one state");
+  Room<int> pairs(c.m.npair + 1);
+  int count = 0;
+  c.run(s.k.tables.contacts.near_pairs, reach, static_cast<int*>(pairs), &count);
+  return New<int>({count}, pairs);
+}
+
 // Number of slots of two surfaces of these kinds; -1 where they are not known together
 int slots_of(int kind_a, In values_a, int kind_b, In values_b) {
   Dense a(values_a), b(values_b);
@@ -37,6 +47,8 @@ int slots_of(int kind_a, In values_a, int kind_b, In values_b) {
 void bind_contacts(nb::module_& m, nb::class_<Queries>& queries) {
   m.def("contact_slots", &slots_of, "kind_a"_a, "values_a"_a, "kind_b"_a, "values_b"_a);
   queries.def("contacts", &contacts, "q"_a, "v"_a);
+  queries.def("near_pairs", &near_pairs_of, "q"_a, "reach"_a,
+              nb::sig("def near_pairs(self, q: object, reach: float) -> NDArray"));
   queries.def("gap_rates", &gap_rates, "q"_a, "v"_a, "a"_a,
               nb::sig("def gap_rates(self, q: object, v: object, a: object) -> tuple[NDArray, NDArray]"));
 }

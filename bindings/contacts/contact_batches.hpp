@@ -3,6 +3,7 @@
 
 #include "contacts/contact_points.hpp"
 #include "contacts/moving_frame.hpp"
+#include "contacts/near_pairs.hpp"
 
 #include "../scratch.hpp"
 #include "contact_table.hpp"
@@ -15,11 +16,13 @@ namespace {
 template <class T>
 struct SlotWork {
   Tree<double> tree;
-  ContactPoint<T>* slots;  // (nslot)
+  ContactPoint<T>* slots;        // (nslot)
+  Surroundings<double>* around;  // (ns)
 
   SlotWork(const ModelD& m, Arena& arena) {
     tree.bind(arena, m);
     arena.take(m.nslot, slots);
+    arena.take(m.ns, around);
   }
 };
 
@@ -73,6 +76,16 @@ void gap_rates_n(const ModelD& m, States s, const double* a, double* rate, doubl
       bool used = in_use(w.slots[k]);
       rate[i * m.nslot + k] = used ? w.slots[k].gap.a.b : NONE;
       acceleration[i * m.nslot + k] = used ? w.slots[k].gap.b.b : NONE;
+    }
+  });
+}
+
+void near_pairs_n(const ModelD& m, States s, double reach, int* pairs, int* count) {
+  with_work<SlotWork<double>>(m, [&](SlotWork<double>& w) {
+    for (long i = 0; i < s.n; ++i) {
+      place(m, s.q + i * m.nq, w.tree);
+      surround(m, w.tree, w.around);
+      count[i] = near_pairs(m, w.around, reach, pairs + i * m.npair);
     }
   });
 }

@@ -14,6 +14,8 @@ struct ContactArrays {
 
 struct ContactTable {
   void (*contacts)(const ModelD&, States, ContactArrays);
+  // numbers of the pairs that may be nearer than `reach` (n, npair), and how many (n)
+  void (*near_pairs)(const ModelD&, States, double reach, int* pairs, int* count);
   // first and second derivative (n, nslot) of the gaps by time, for accelerations a
   void (*gap_rates)(const ModelD&, States, const double* a, double* rate, double* acceleration);
 };

@@ -6,6 +6,7 @@ SARRUS_BEGIN
 const ContactTable& contact_table() {
   static const ContactTable table = {
       .contacts = contacts_n,
+      .near_pairs = near_pairs_n,
       .gap_rates = gap_rates_n,
   };
   return table;

@@ -47,7 +47,7 @@ USES = {
     "spec.surface('foot', 'a', sr.Sphere(0.1), sr.Pose((0, 0, -1))).contact('foot', 'floor')\n"
     "m = spec.compile(); found = m.contacts([0.1])\n"
     "assert isinstance(found, sr.results.Contacts); found.gap\n"
-    "rate, acceleration = m.gap_rates([0.1], [1.0]); rate < 0",
+    "m.gap_rates([0.1], [1.0]); m.separate([0.1]).q; m.near_contacts([0.1], 0.5)",
     "MechanismSpec.to_dict": SPEC + "assert sr.MechanismSpec.from_dict(spec.to_dict()).compile().nv == 1",
     "MechanismSpec.from_model": MECH + "assert sr.MechanismSpec.from_model(m.model).compile().nv == m.nv",
     "restore": MECH + "import pickle; assert pickle.loads(pickle.dumps(m)).names == m.names; sr.restore",

@@ -17,7 +17,7 @@ struct Feature {
 
 // The face of which the point x is farthest out, its distance from it; ties by `toward`
 struct FarthestFace {
-  int face = -1;
+  int face = 0;  // also where x is no number
   double out = -FAR_AWAY;
 };
 template <class Kind, class C>

@@ -9,8 +9,8 @@ SARRUS_BEGIN
 enum PlaceInElement : int { INSIDE, AT_START, AT_END };
 
 struct PlaceInOutline {
-  int element = -1, place = INSIDE;
-  double distance = FAR_AWAY;  // negative inside the material
+  int element = 0, place = INSIDE;  // also where p is no number
+  double distance = FAR_AWAY;       // negative inside the material
 
   SARRUS_HD double size() const { return abs_(distance); }
 };

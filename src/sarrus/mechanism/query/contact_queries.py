@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array
+from ...arrays import Array, positive
 from ...errors import InputError
-from ..core.core import Core
+from ..core.core import Core, State, whole
+from .separation import separated
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,22 @@ class ContactQueries(Core):
             a: Accelerations (nv,); default: none.
         """
         return self._queries.gap_rates(q, v, np.zeros(self.nv) if a is None else a)
+
+    def separate(self, q: npt.ArrayLike) -> State:
+        """The nearest state at rest in which no surface is inside another one that it may touch.
+
+        Loops stay closed. "Nearest" is meant in the mass metric, among poses that are reached by small steps
+        from q: a body in the middle of a wall comes out on one side of it.
+
+        Args:
+            q: Positions (nq,).
+
+        Raises:
+            AssemblyError: None was found; the message names the surfaces and says by how much.
+        """
+        return separated(whole(self), np.array(q, dtype=np.float64))
+
+    def near_contacts(self, q: npt.ArrayLike, reach: float) -> tuple[str, ...]:
+        """Names of the pairs of surfaces that may be nearer than `reach` [m] at q (nq,), by balls around them."""
+        found = self._queries.near_pairs(q, positive(reach, "reach"))
+        return tuple(self.model.structure.contacts[k].name for k in found)

@@ -24,7 +24,8 @@ class KernelShape(NamedTuple):
         kind: Its name in kernels/contacts/shapes/kinds.hpp.
         parameters: By the names of that kind.
         data: Further numbers behind them.
-        centre, radius: Of a ball around it, in its frame [m]; a negative radius: there is none.
+        centre, radius: Of a ball around it, in its frame [m]; a negative radius: there is none, of a profile
+            without end that of a cylinder.
         at: The frame of the kind in that of the shape.
     """
 

@@ -102,7 +102,9 @@ class Profile(Shape):
         points = np.array([p for one in elements for p in one.points(ARC_STEP)])
         centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
         reach = length_of(points - centre) / math.cos(0.5 * ARC_STEP)
-        around = -1.0 if self.width is None else math.hypot(reach, half)
+        around = (
+            -reach if self.width is None else math.hypot(reach, half)
+        )  # negative: of a cylinder without end
         return KernelShape("Profile", sizes, data, [*centre.tolist(), 0.0], around)
 
 
