@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 import sarrus as sr
 from sarrus.mechanism.query.separation import least_distance
@@ -48,30 +47,36 @@ def test_loops_stay_closed() -> None:
     assert np.abs(mech.terms(found.q, found.v).phi).max() < 1e-12 and crank in mech.names[0]
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_boxes_in_a_heap(seed: int) -> None:
-    """Nothing is inside anything else; the motion is across active gaps: M d = G.T lam, lam >= 0."""
+def heap(seed: int) -> tuple[sr.Mechanism, np.ndarray]:
+    """Three boxes, a little inside each other and the floor."""
     rng = np.random.default_rng(seed)
     spec = sr.MechanismSpec().surface("floor", "ground", sr.HalfSpace(), friction=0.5)
+    q = rng.normal(size=21)
     for k in range(3):
         spec.body(f"b{k}", joint=sr.Free(), mass=float(rng.uniform(1, 3)), inertia=(0.1, 0.1, 0.1))
         spec.surface(f"b{k}", f"b{k}", sr.Box(rng.uniform(0.5, 1.0, 3)), friction=0.5)
-    mech = spec.contact("floor", "b*").contact("b*", "b*").compile()
-    q = rng.normal(size=mech.nq)
-    for k in range(3):
         q[7 * k : 7 * k + 3] = [0.1 * k, 0.05 * k, 0.45 + 0.75 * k]
         q[7 * k + 3 : 7 * k + 7] = sr.Pose(rpy=0.05 * rng.normal(size=3)).quat
-    found = mech.separate(q)
-    gaps = mech.contacts(found.q).gap
-    assert gaps.min() > -1e-9
-    active = np.flatnonzero(gaps < 1e-8)
-    rates = np.array([mech.gap_rates(found.q, e)[0][active] for e in np.eye(mech.nv)])
-    push = mech.mass_matrix(found.q) @ mech.difference(q, found.q)
-    from scipy.optimize import nnls
+    return spec.contact("floor", "b*").contact("b*", "b*").compile(), q
 
-    rest = nnls(rates, push)[1] if len(active) else np.linalg.norm(push)  # nnls aborts without columns
-    assert rest < 0.1 * (1e-3 + np.linalg.norm(push))  # where other edges come into play it is a little off
+
+def test_boxes_in_a_heap() -> None:
+    """Nothing is inside anything else; the motion is across active gaps: M d = G.T lam, lam >= 0.
+
+    Where edges take turns (one heap in thirty) the pose is not quite the nearest.
+    """
+    nearest = 0
+    for seed in range(40):
+        mech, q = heap(seed)
+        found = mech.separate(q)
+        gaps = mech.contacts(found.q).gap
+        assert gaps.min() > -1e-9, seed
+        active = np.flatnonzero(gaps < 1e-6)
+        rates = np.array([mech.gap_rates(found.q, e)[0][active] for e in np.eye(mech.nv)])
+        push = mech.mass_matrix(found.q) @ mech.difference(q, found.q)
+        rest = nnls(rates, push)[1] if len(active) else np.linalg.norm(push)  # nnls aborts without columns
+        nearest += rest < 1e-3 * (1e-3 + np.linalg.norm(push))
+    assert nearest >= 37
 
 
 def test_no_way_out_names_the_surfaces() -> None:

@@ -96,6 +96,6 @@ class ContactQueries(Core):
         return separated(whole(self), np.array(q, dtype=np.float64))
 
     def near_contacts(self, q: npt.ArrayLike, reach: float) -> tuple[str, ...]:
-        """Names of the pairs of surfaces that may be nearer than `reach` [m] at q (nq,), by balls around them."""
+        """Names of the pairs of surfaces that may be nearer than `reach` [m] at q (nq,), by balls around."""
         found = self._queries.near_pairs(q, positive(reach, "reach"))
         return tuple(self.model.structure.contacts[k].name for k in found)

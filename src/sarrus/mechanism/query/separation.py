@@ -20,7 +20,7 @@ from ..core.core import State
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
-STEPS, LAST_STEPS = 40, 20
+FULL_STEPS, STEPS, LAST_STEPS = 10, 40, 14
 CLOSED = 1e-10  # of the length L: nothing is inside anything else by more
 SETTLED = 1e-9  # of the length L: a step that moves less is the last one
 LONGEST = 0.2  # of the length L: no step moves a point of contact by much more
@@ -36,14 +36,15 @@ def separated(mech: Mechanism, q: Array) -> State:
         near = np.flatnonzero(gaps < REACH * length)
         N, z = _freedoms(mech, start, now)
         G = _rates(mech, now)[near] @ N
-        if step >= STEPS:
-            z = 0.0 * z  # the nearest to now, which Newton's method finds
-        y = least_distance(G, -gaps[near] + G @ z) - z
+        last = step - STEPS  # then the nearest to now, which Newton's method finds, with a growing margin
+        margin = CLOSED * length * 4.0**last if last > 0 else 0.0
+        z = 0.0 * z if last >= 0 else z
+        y = least_distance(G, margin - gaps[near] + G @ z) - z
         most = float(np.max(np.abs(G @ y), initial=0.0))
-        settled = step >= STEPS or most <= SETTLED * length
-        if np.min(gaps, initial=np.inf) >= -CLOSED * length and settled:
+        if np.min(gaps, initial=np.inf) >= -CLOSED * length and (last >= 0 or most <= SETTLED * length):
             return mech.project(now)
-        moved = mech.integrate(now, N @ y * min(1.0, LONGEST * length / max(most, 1e-300)))
+        share = 0.5 if FULL_STEPS <= step < STEPS else 1.0  # where edges take turns it does not settle
+        moved = mech.integrate(now, N @ y * min(share, LONGEST * length / max(most, 1e-300)))
         now = np.array(mech.project(moved).q)
     found = mech.contacts(now)
     worst = int(np.argmin(found.gap))
