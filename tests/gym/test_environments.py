@@ -183,3 +183,57 @@ def test_contacts_in_a_batch() -> None:
     assert seen[3, 0] == pytest.approx(0.3, abs=1e-12)
     with pytest.raises(sr.SarrusError, match="environments know no time"):
         Task(mech, lambda t, q, v, u: q[:, 0], switches=sr.Switch("floor", on=1.0))
+
+
+def test_delays_and_noise() -> None:
+    """An action acts, and a state is seen, as many actions later as asked; noise has its size."""
+    plain, late = pendulum_task(horizon=50), pendulum_task(horizon=50, action_delay=2, observation_delay=3)
+    now, then = sr.gym.MechanismEnv(plain), sr.gym.MechanismEnv(late)
+    states = [now.reset(seed=0)[0]]
+    seen = [then.reset(seed=0)[0]]
+    actions = np.random.default_rng(3).uniform(-1.0, 1.0, (12, 1))
+    given = np.concatenate([np.zeros((2, 1)), actions])
+    for k, action in enumerate(actions):
+        states.append(now.step(given[k])[0])
+        observation, _, _, _, info = then.step(action)
+        seen.append(observation)
+        assert info["u"] == pytest.approx(given[k]) and info["q"] == pytest.approx(states[-1][:1])
+    np.testing.assert_array_equal(seen[:4], np.tile(states[0], (4, 1)))
+    np.testing.assert_array_equal(seen[3:], states[: len(seen) - 3])
+
+    noisy = pendulum_task(horizon=9999, observation_noise=[0.01, 0.2], action_noise=0.1)
+    envs = sr.gym.MechanismVectorEnv(noisy, 4000)
+    first, _ = envs.reset(seed=5)
+    spread = np.std(first, axis=0)
+    np.testing.assert_allclose(spread, [0.01, 0.2], rtol=0.1)
+    envs.step(np.full((4000, 1), 0.95))
+    u = envs._episodes.u[:, 0]
+    assert u.max() == 1.0 and 0.03 < np.std(u) < 0.1  # never beyond the limits of the actions
+    again, _ = envs.reset(seed=5)
+    np.testing.assert_array_equal(again, first)
+
+
+def test_copies_that_start_anew_forget_what_was_delayed() -> None:
+    env = sr.gym.MechanismVectorEnv(pendulum_task(action_delay=3, observation_delay=2), 2)
+    first, _ = env.reset(seed=1)
+    for _ in range(4):
+        *_, truncated, _ = env.step(np.ones((2, 1)))
+    assert truncated.all()
+    observations, *_ = env.step(np.ones((2, 1)))
+    np.testing.assert_array_equal(observations, first)
+    env.step(np.ones((2, 1)))
+    assert not env._episodes.u.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"action_delay": -1}, "action_delay of a task must be a whole number"),
+        ({"observation_delay": 0.5}, "observation_delay of a task must be a whole number"),
+        ({"action_noise": -0.1}, "action_noise of a task is a standard deviation"),
+        ({"observation_noise": [0.1] * 3}, r"observation_noise .* have shape \(2,\), got \(3,\)"),
+    ],
+)
+def test_delays_and_noise_that_cannot_be(options, said: str) -> None:
+    with pytest.raises(sr.InputError, match=said):
+        sr.gym.MechanismEnv(pendulum_task(**options)).reset(seed=0)

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from ..arrays import Array
 from ..errors import InputError
 from ..simulation.copies.stepped_copies import SteppedCopies
+from .delay_line import DelayLine
 from .task import Task
 
 Info = dict[str, Any]
@@ -28,17 +29,24 @@ class _Episodes:
             task.mech, count, task.dt, task.substeps, method=task.method, modes=task.modes()
         )
         self.age = np.zeros(count, dtype=int)
+        self.u = np.zeros((count, task.mech.nu))
+        self._acting, self._seen = DelayLine(task.action_delay), DelayLine(task.observation_delay)
+        self._rng = np.random.default_rng(0)
 
     def start(self, rng: np.random.Generator, which: npt.NDArray[np.int64]) -> None:
         self.copies.start(*self.task.start(rng, len(which)), which)
-        self.age[which] = 0
+        self.age[which], self.u[which], self._rng = 0, 0.0, rng
+        self._acting.fill(np.zeros((len(self.age), len(self.task.columns))), which)
+        self._seen.fill(self.task.observations(*self.state()), which)
 
     def step(self, actions: Array) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Rewards, terminated and truncated (B,). A copy that fails has terminated, without reward."""
-        u = self.task.inputs(actions)
+        acting = self.task.noisy(self._acting.passed(actions), "action", self._rng)
+        u = self.u = self.task.inputs(acting)
         self.copies.step(u)
         self.age += 1
         t, q, v = self.state()
+        self._seen.passed(self.task.observations(t, q, v))
         failed = ~self.copies.fine
         rewards = np.where(failed, 0.0, self.task.rewards(t, q, v, u))
         return rewards, self.task.ends(t, q, v) | failed, self.age >= self.task.horizon
@@ -47,7 +55,7 @@ class _Episodes:
         return self.age * self.task.dt, self.copies.q, self.copies.v
 
     def observations(self) -> Array:
-        return self.task.observations(*self.state())
+        return self.task.noisy(self._seen.oldest, "observation", self._rng)
 
 
 def _spaces(task: Task) -> tuple[Box, Box]:
@@ -98,7 +106,7 @@ class MechanismEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc, unused-ig
         actions = np.asarray(action, dtype=float).reshape(1, -1)
         rewards, terminated, truncated = self._episodes.step(actions)
         observation = self._episodes.observations()[0]
-        info = self._info(self.task.inputs(actions)[0])
+        info = self._info(np.array(self._episodes.u[0]))
         return observation, float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
 
     def render(self) -> Any:

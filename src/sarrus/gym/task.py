@@ -40,6 +40,11 @@ class Task:
         method: integrator.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
         switches: `Contact` objects, as those of `simulate`: constraints that push and do not pull.
+        action_delay: actions that pass until one acts; inputs are zero until the first does.
+        observation_delay: actions that pass until a state is observed; the first is observed until then.
+        action_noise: standard deviation of what is added to each action (na,) [N m, N], within the limits.
+        observation_noise: standard deviation of what is added to each entry of an observation (n,). Rewards
+            and ends see the state and the inputs as they are.
     """
 
     mech: Mechanism
@@ -55,11 +60,24 @@ class Task:
     method: str = "rk4"
     stops: bool = False
     switches: Any = ()
+    action_delay: int = 0
+    observation_delay: int = 0
+    action_noise: npt.ArrayLike = 0.0
+    observation_noise: npt.ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         positive(self.dt, "dt of a task")
         positive_whole(self.substeps, "substeps of a task")
         positive_whole(self.horizon, "horizon of a task")
+        for name in ("action_delay", "observation_delay"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                raise InputError(
+                    f"{name} of a task must be a whole number of actions, not negative, got"
+                    f" {getattr(self, name)!r}."
+                )
+        for name in ("action_noise", "observation_noise"):
+            if np.any(numbers(getattr(self, name), f"{name} of a task") < 0.0):
+                raise InputError(f"{name} of a task is a standard deviation and must not be negative.")
         if not isinstance(self.mech, Mechanism):
             raise InputError(f"a task takes a Mechanism, got {type(self.mech).__name__}.")
         if len(self.mech.model.u_row) or self.mech.model.drives:
@@ -149,6 +167,17 @@ class Task:
         u = np.zeros((len(actions), self.mech.nu))
         u[:, self.columns] = np.clip(actions, *self.bounds)
         return u
+
+    def noisy(self, values: Array, what: str, rng: np.random.Generator) -> Array:
+        """Values (B, n) with the noise that `what` has; the same ones where it has none."""
+        size = np.asarray(getattr(self, f"{what}_noise"), dtype=float)
+        if not np.any(size):
+            return values
+        if size.shape not in ((), values.shape[1:]):
+            raise InputError(
+                f"{what}_noise of a task must be a number or have shape {values.shape[1:]}, got {size.shape}."
+            )
+        return values + size * rng.standard_normal(values.shape)
 
     @staticmethod
     def _shaped(value: Any, what: str, shape: tuple[int, ...]) -> Array:
