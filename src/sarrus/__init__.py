@@ -37,6 +37,7 @@ from .errors import (
 from .mechanism.describe.measures import *
 from .mechanism.describe.measures import Measure as _Measure
 from .mechanism.describe.pressure_angle import *
+from .mechanism.describe.sensors import *
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.base.pose import Pose

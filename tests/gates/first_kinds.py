@@ -109,6 +109,9 @@ USES |= {
         "Coordinate": "'a'",
         "ForceIn": "'f'",
         "Reaction": "'a'",
+        "Accelerometer": "'b', (0, 0, -0.5)",
+        "Gyroscope": "'b'",
+        "ForceTorque": "'b', part='force'",
     }.items()
 }
 USES["Rope"] = (

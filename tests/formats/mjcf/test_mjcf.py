@@ -110,7 +110,8 @@ def test_one_warning_lists_everything_left_out() -> None:
         f'<site name="s"/></body><body name="m" mocap="true"/><body name="c"><joint name="k"/>{BALL}</body>',
         """<equality><joint joint1="k" joint2="k2" polycoef="0 1 0.5 0 0"/>
              <connect body1="b" anchor="0 0 1" active="false"/></equality>
-           <keyframe><key name="home" qpos="1 0 0 0 0.1 0"/></keyframe><sensor><gyro site="s"/></sensor>""",
+           <keyframe><key name="home" qpos="1 0 0 0 0.1 0"/></keyframe>
+           <sensor><velocimeter site="s"/></sensor>""",
         '<option density="1.2"/>',
     ).replace("</worldbody>", f'<body name="d"><joint name="k2"/>{BALL}</body></worldbody>')
     text = said(text)

@@ -19,6 +19,7 @@ from sarrus.formats.mjcf.actuators import add_actuators, reflected
 from sarrus.formats.mjcf.compile import compile_file, compiled
 from sarrus.formats.mjcf.loops import add_equalities
 from sarrus.formats.mjcf.scan import check_sizes, note_extras
+from sarrus.formats.mjcf.sensors import read_sensors
 from sarrus.formats.mjcf.sites import HELPING, site_frame, sites_in_use, wxyz_pose
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.mjcf.visuals import read_visuals
@@ -121,7 +122,8 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     tendons.read(reader.links.taken)
     add_equalities(spec, model, reader.bodies, tendons, omitted)
     add_actuators(spec, model, reader.bodies, tendons, omitted)
-    note_extras(model, rest, omitted)
+    sensors = read_sensors(spec, model, reader.bodies, reader.joints, reader.sites)
+    note_extras(model, rest, omitted, sensors)
     spec.visuals = read_visuals(model, reader.bodies)
     return spec
 
@@ -132,12 +134,14 @@ class _Reader:
     Attributes:
         bodies: What its bodies are called here.
         joints: What its joints are called here, by their index.
+        sites: What its sites are called here, those that are frames.
     """
 
     def __init__(self, model: Any, spec: FileSpec, omitted: Omitted) -> None:
         self.model, self.spec, self.omitted = model, spec, omitted
         self.bodies = _body_names(model)
         self.joints: dict[int, str] = {}
+        self.sites: dict[int, str] = {}
         self.links = Links(spec, self.bodies[1:], omitted)
 
     def add_body(self, body: int) -> None:
@@ -168,7 +172,7 @@ class _Reader:
             if not name or (site in helping and int(model.site_group[site]) == HELPING):
                 continue
             body, at = site_frame(model, site)
-            self.links.frame(name, self.bodies[body], at)
+            self.sites[site] = self.links.frame(name, self.bodies[body], at)
 
     def note_rest(self, joint: int, rest: Array) -> None:
         """Positions of a joint at the rest pose, where they are not neutral."""

@@ -76,8 +76,15 @@ def _include(element: Element, folder: Path, included: set[Path]) -> list[Elemen
         raise FormatError(f"{path.name} cannot be read: {error.strerror}.") from None
 
 
-def note_extras(model: Any, rest: Any, omitted: Omitted) -> None:
-    """List what a compiled model contains and a Mechanism does not; `rest` is the qpos of its rest pose."""
+def note_extras(model: Any, rest: Any, omitted: Omitted, sensors: int) -> None:
+    """List what a compiled model contains and a Mechanism does not.
+
+    Args:
+        model: The model.
+        rest: The qpos of its rest pose.
+        omitted: Gets what is missing.
+        sensors: How many of its sensors are measures.
+    """
     touching = int(np.count_nonzero(model.geom_contype | model.geom_conaffinity))
     omitted.count("contact of geoms", touching)
     for kind in ("flex", "skin", "plugin", "pair", "sensor", "camera", "light"):
@@ -86,7 +93,7 @@ def note_extras(model: Any, rest: Any, omitted: Omitted) -> None:
             for i in range(count):
                 omitted.add(kind, model.flex(i).name)
         else:
-            omitted.count(_LABEL.get(kind, kind), count)
+            omitted.count(_LABEL.get(kind, kind), count - (sensors if kind == "sensor" else 0))
     omitted.count("keyframe", sum(not np.allclose(key, rest, atol=1e-12) for key in model.key_qpos))
     omitted.count("mocap body (fixed where it is)", int(model.nmocap))
     if model.opt.density != 0.0 or model.opt.viscosity != 0.0:

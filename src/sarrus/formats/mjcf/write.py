@@ -16,6 +16,7 @@ import numpy as np
 
 from sarrus.arrays import Array, positive
 from sarrus.errors import InputError
+from sarrus.formats.mjcf.sensors import write_sensors
 from sarrus.formats.mjcf.write_loops import needs_helper, write_equalities
 from sarrus.formats.mjcf.write_parts import (
     JointExtras,
@@ -35,6 +36,7 @@ from sarrus.models.base.pose import Pose
 from sarrus.models.tree.bodies import GROUND
 from sarrus.models.tree.joint import NodeKind
 
+SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor", "keyframe")
 TAGS = {NodeKind.HINGE: "hinge", NodeKind.SLIDE: "slide", NodeKind.SCREW: "hinge", NodeKind.BALL: "ball"}
 LEAST = 2e-15  # [kg], [kg m^2]: MuJoCo refuses moving bodies with less than 1e-15
 STEP = 2e-3  # [s], MuJoCo's own
@@ -89,7 +91,7 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted, stiffness: MjcfSti
     writer = _Writer(mech, written, helpers, omitted, add(root, "worldbody"))
     writer.write_bodies()
     writer.write_frames()
-    sections = {tag: ET.Element(tag) for tag in ("asset", "tendon", "equality", "actuator", "keyframe")}
+    sections = {tag: ET.Element(tag) for tag in SECTIONS}
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
     write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons=tendons)
     write_tendons(mech, tendons, writer.extras, sections["tendon"])
@@ -97,6 +99,7 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted, stiffness: MjcfSti
     write_actuators(mech, tendons, sections["actuator"], omitted)
     write_springs(mech, written, writer.elements, sections, writer.pieces())
     writer.write_keyframe(sections["keyframe"], *state)
+    write_sensors(mech, written, sections["sensor"])
     for tag, section in sections.items():
         if len(section):
             root.insert(2, section) if tag == "asset" else root.append(section)

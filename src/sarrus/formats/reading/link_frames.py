@@ -65,12 +65,16 @@ class Links:
             self.omitted.remark(f"joint {wanted!r} is called {name!r} here, because a body has its name")
         return name
 
-    def frame(self, name: str, body: str, at: Pose) -> None:
-        """Name a frame on a body; where a body or joint has the name, NAME_frame, and that is said."""
+    def frame(self, name: str, body: str, at: Pose) -> str:
+        """Name a frame on a body; where a body or joint has the name, NAME_frame, and that is said.
+
+        Returns what it is called here.
+        """
         called = claim(name if name not in self.taken else f"{name}_frame", self.taken)
         if called != name:
             self.omitted.remark(f"frame {name!r} is called {called!r} here, because another has its name")
         self.spec.frame(called, body, at)
+        return called
 
     def mount(
         self, link: str, parent: str, joints: Sequence[TreeJoint], offset: Pose, inertia: dict[str, Any]

@@ -52,12 +52,16 @@ class Measure(Kind):
         columns: Names of the entries of a value that is an array.
         continues: Whether it is an angle that goes on beyond pi along runs and sweeps.
         of_places: Whether it needs nothing but frames of bodies.
+        needs_motion: Whether it needs accelerations or forces.
+        of_reactions: Whether it needs what joints carry.
     """
 
     unit: ClassVar[str] = ""
     columns: ClassVar[tuple[str, ...]] = ()
     continues: ClassVar[bool] = False
     of_places: ClassVar[bool] = False
+    needs_motion: ClassVar[bool] = False
+    of_reactions: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it looks at."""
@@ -75,6 +79,14 @@ class Measure(Kind):
     @abstractmethod
     def values(self, states: MeasuredStates) -> Array:
         """Its value for each state, (B,) or (B, n)."""
+
+    def takes_steps(self, model: Model) -> bool:
+        """Whether it can be evaluated for numbers with imaginary parts, which gives exact derivatives."""
+        return True
+
+    def warn(self, states: MeasuredStates, values: Array, name: str) -> None:
+        """Warn of what the values of a measure of this name leave open."""
+        return None
 
     def along_sweep(self, values: Array) -> Array:
         """Values along a sweep (..., n); angles go on beyond pi, less than half a turn each."""
@@ -242,6 +254,7 @@ class ForceIn(Measure):
     """
 
     unit: ClassVar[str] = "N, N m"
+    needs_motion: ClassVar[bool] = True
     checks: ClassVar[Checks] = {"element": text}
     element: str
 
@@ -270,6 +283,10 @@ class ForceIn(Measure):
     def of_motion(self, model: Model) -> bool:
         """Whether it depends on the motion: that in a spring does not."""
         return self.element not in dict(model.forces)
+
+    def takes_steps(self, model: Model) -> bool:
+        force = dict(model.forces).get(self.element)
+        return force is None or not (force.holds_functions or force.sticks)
 
     def of_row(self, model: Model) -> bool:
         """Whether it is the force of a constraint; otherwise that of a force or along a coordinate."""
@@ -336,6 +353,8 @@ class Reaction(Measure):
 
     unit: ClassVar[str] = "N, N m"
     columns: ClassVar[tuple[str, ...]] = ("fx", "fy", "fz", "mx", "my", "mz")
+    needs_motion: ClassVar[bool] = True
+    of_reactions: ClassVar[bool] = True
     checks: ClassVar[Checks] = {"element": text}
     element: str
     frame: str = "A"
@@ -412,8 +431,8 @@ def measured(states: MeasuredStates, measure: Measure, name: str) -> Array:
     """Values of one measure; what a function of the user's raises names the measure."""
     if not isinstance(measure, UserMeasure):
         values = measure.values(states)
+        measure.warn(states, values, name)
         if isinstance(measure, ForceIn | Reaction):
-            measure.warn(states, values, name)
             _warn_of_motion(states, measure, name)
         return values
     try:

@@ -251,9 +251,10 @@ def state_slopes(
 
     known: derivatives of q, v and tau (P, B, nv) where the states lie on a run that has been differentiated.
 
-    Only they serve for rows that Python computes, user forces between bodies or of functions that know no
-    dual numbers, friction that sticks, drives whose function has parameters, descriptions that need more than
-    arithmetic or take another way right here, and states in which the constraints lose rank.
+    Only they serve for measures by sensors and of user forces, rows that Python computes, user forces between
+    bodies or of functions that know no dual numbers, friction that sticks, drives whose function has
+    parameters, descriptions that need more than arithmetic or take another way right here, and states in
+    which the constraints lose rank.
 
     Raises:
         AssemblyError: a parameter opens an overconstrained loop.
@@ -270,6 +271,8 @@ def state_slopes(
 def _are_smooth(mech: Mechanism, at: Situation) -> bool:
     """Whether there are states, and everything that acts on them knows its derivatives."""
     if mech.model.customs or sticks(mech.model) or not len(at.q):
+        return False
+    if not all(one.takes_steps(mech.model) for _, one in mech.model.measures):
         return False
     first = at.q[0], at.v[0], float(at.t[0])
     forces = list(forces_of_user(mech.evaluator))

@@ -19,7 +19,7 @@ from ...dynamics.forward import Motion
 from ...errors import InputError, SarrusWarning, unknown_name
 from ...mechanism.core.access import without_dry_friction
 from ...mechanism.describe.measured_states import MOTION, MeasuredStates
-from ...mechanism.describe.measures import Angle, ForceIn, Reaction, measured
+from ...mechanism.describe.measures import Angle, measured
 from ..events.interpolation import Hermite, Manifold
 from ..events.interpolation_error import between_error
 from ..run.outcome import Outcome
@@ -98,8 +98,8 @@ class Trajectory:
         states = MeasuredStates(system.original, steps.q, steps.v, steps.t, steps.tau)
         if isinstance(one, Angle):
             return frozen(one.continued(states))
-        if isinstance(one, (ForceIn, Reaction)):
-            states.motion = self._motion(f"measure {name!r}" if isinstance(one, Reaction) else "")
+        if one.needs_motion:
+            states.motion = self._motion(f"measure {name!r}" if one.of_reactions else "")
         return frozen(measured(states, one, name))
 
     def reaction(self, name: str, frame: str = "A") -> Array:
@@ -250,7 +250,7 @@ class Trajectory:
         values = {name: getattr(self, name) for name in (*MATRICES, *VECTORS)}
         options, declared = self._outcome.options, self._moved("to_dataframe").model.measures
         loaded = options is not None and bool(options.external)
-        measures = {n: self[n] for n, one in declared if not (loaded and isinstance(one, Reaction))}
+        measures = {n: self[n] for n, one in declared if not (loaded and one.of_reactions)}
         return dataframe(self.system, self.t, values, measures)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
