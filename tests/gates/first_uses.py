@@ -105,7 +105,8 @@ USES = {
     "Mechanism.reach": MECH
     + "b = m.body_names[-1]; found = m.reach(b, (0, 0, 0), m.position(q, b, (0, 0, 0)))\n"
     "assert isinstance(found, sr.results.Reached)",
-    "results.Decompositions": MECH + "found = m.decompose([q, q]); assert found.rank[0] == m.mobility(q).rank\n"
+    "results.Decompositions": MECH
+    + "found = m.decompose([q, q]); assert found.rank[0] == m.mobility(q).rank\n"
     "assert isinstance(found, sr.results.Decompositions)",
     "Mechanism.event": PAIR + "spec.measure('x', sr.Coordinate('a')); m = spec.compile()\n"
     "assert isinstance(m.event('x', 0.1), sr.results.MeasureEvent)",
