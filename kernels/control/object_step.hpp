@@ -8,7 +8,7 @@
 //
 // gives the acceleration J a = wanted. Without an inertia, (1) has the object's own, W^-1. What differs from
 // the acceleration that the constraints prescribe and would need forces without bound, since an arm is about
-// to be stretched, is reduced: `attainable`.
+// to be stretched, is reduced unless min_controllability is 0: `attainable`.
 #pragma once
 
 #include "algebra/lu.hpp"
@@ -81,6 +81,12 @@ SARRUS_FN bool attainable(const T* mobility, const T* unit, T* a) {
   return true;
 }
 
+// Whether the acceleration a (6) had to be reduced; it never is where nothing shall be damped
+template <class T>
+SARRUS_FN bool is_reduced(const ControlSetup<T>& s, const ControlFound<T>& f, T* a) {
+  return s.min_controllability > 0 && attainable(f.mobility, f.row_unit, a);
+}
+
 // w.output: frame of a point of a body at the measured state, its motion where a = 0 and its Jacobian
 template <class T, int LDC>
 SARRUS_FN void measure_frame(const ControlSetup<T>& s, const ControlInput<T>& in, int body, const T* point,
@@ -138,7 +144,7 @@ SARRUS_FN bool want_impedance(const ControlSetup<T>& s, const ControlInput<T>& i
     multiply_six(f.mobility, pull, turned);
     for (int i = 0; i < 6; ++i) free[i] = f.wanted[i] - bound[i], row[i] = bound[i] + turned[i];
   }
-  f.stretched = attainable(f.mobility, f.row_unit, free);
+  f.stretched = is_reduced(s, f, free);
   set_sum(f.wanted, row, free, 6);
   return true;
 }

@@ -42,7 +42,7 @@ class Chart:
             not given.
         D2: derivative with respect to y, D2(q, y) -> (n, n); likewise.
         y0: initial guess for the coordinates of the first pose (n,); default zero.
-        name: what to call it in reports.
+        name: what to call it in reports; where several charts of a run have the same name they are counted.
     """
 
     R: Callable[..., Any]

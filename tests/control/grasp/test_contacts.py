@@ -187,3 +187,49 @@ def test_three_hands_of_another_kind() -> None:
     found = law.solve(0.2, done.q[-1], done.v[-1])
     assert isinstance(found, sc.ImpedanceSolution) and found.success
     assert min(grasp.margins(found.contact_forces).values()) > -1e-6
+
+
+def test_pushes_means_the_same_for_friction_and_contacts_of_a_grasp() -> None:
+    """The second body, the hand, is pushed out of the object: normal "z" of a contact, "-z" of Friction."""
+    mech = held()[0]
+    hand = {"mu": 0.5, "torsion": 0.03, "half": (0.05, 0.05)}
+    for side in ("left", "right"):
+        loop = f"grip_{side}"
+        inward = sc.Patch(loop, **hand).bind(mech, "box").limit_rows(mech)
+        outward = sc.Patch(loop, pushes="-z", **hand).bind(mech, "box").limit_rows(mech)
+        friction = sc.Friction(loop, 0.5, pushes="-z").rows(mech)
+        old = sc.Friction(loop, 0.5, "-z").rows(mech)
+        for rows in (inward, outward, friction, old):
+            assert rows[0].name == f"contact {loop}" and rows[0].lam is not None
+        faces = [
+            sorted(np.round(row.lam[0], 12).tolist() for row in rows[:9])
+            for rows in (inward, outward, friction, old)
+        ]
+        for one in faces[1:]:
+            np.testing.assert_allclose(one, faces[0], atol=1e-12)
+    with pytest.raises(sr.SarrusError, match="unknown pushes 'w'"):
+        sc.Patch("grip_left", pushes="w", **hand).bind(mech, "box")
+
+
+def test_nothing_is_damped_where_that_is_asked_for() -> None:
+    """An arm almost stretched: with `least_feel=0` the object has the chosen inertia exactly."""
+    mech, grasp = held()
+    q = np.array(mech.default.q)
+    start = mech.pose(q, "box")
+    for _ in range(30):  # 30 cm outwards, to where an arm is almost stretched
+        N = mech.decompose(q).N
+        way = np.linalg.lstsq(mech.jacobian(q, "box") @ N, np.r_[0.01, np.zeros(5)], rcond=1e-3)[0]
+        q = mech.project(mech.integrate(q, N @ way)).q
+    inertia, v = np.diag([3.0, 3.0, 3.0, 0.1, 0.1, 0.1]), np.zeros(mech.nv)
+    shaped = {"inertia": inertia, "external": lambda t, q, v: np.zeros(6), "reserve": (0.0, 0.0)}
+    shaped |= {"stiffness": (5.0, 0.5), "error": "split"}
+    found = {
+        feel: sc.ObjectImpedance(mech, grasp, start, least_feel=feel, **shaped).solve(0.0, q, v)
+        for feel in (1e-3, 0.0)
+    }
+    e = found[0.0].errors
+    expected = np.linalg.solve(inertia, np.r_[5.0 * e[:3], 0.5 * e[3:]])
+    achieved = {feel: mech.jacobian(q, "box", grasp.com) @ one.a for feel, one in found.items()}
+    np.testing.assert_allclose(achieved[0.0], expected, atol=1e-6 * np.abs(expected).max())
+    assert np.abs(achieved[1e-3] - expected).max() > 0.01 * np.abs(expected).max()
+    assert found[1e-3].status == sc.Status.SINGULAR and found[0.0].status != sc.Status.SINGULAR

@@ -22,6 +22,8 @@ VECTORS: dict[str, Callable[[float], Any]] = {
     "sinusoid": C.Sinusoid([0.1, 0.2], 0.5, [2.0, 3.0], np.pi / 9),
     "spline": C.Spline([0.0, 0.5, 1.1, 2.0], [[0.0, 1.0], [0.5, 0.0], [0.2, 0.3], [1.0, 1.0]]),
     "natural spline": C.Spline([0.0, 0.7, 2.0], [[0.0, 1.0], [0.5, 0.0], [1.0, 1.0]], ends="natural"),
+    "of components": as_reference([C.MinimumJerk(0.0, 1.0, 2.0), C.Sinusoid(0.1, 0.2, 3.0)]),
+    "mixed": as_reference((0.5, lambda t: (t**2, 2 * t, 2.0))),
     "function": Given(lambda t: (np.array([t**2, t]), [2 * t, 1.0], np.array([2.0, 0.0]))),
 }
 
@@ -123,3 +125,24 @@ def test_what_users_give_becomes_a_reference() -> None:
 def test_bad_references_are_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(sr.InputError, match=message):
         make()
+
+
+def test_lists_of_references_for_the_components_of_one_output() -> None:
+    """A list of names is one output: references of its components make the law of one reference for all."""
+    mech = sr.library.dual_planar_arms("body")
+    names = ["object.x", "object.y", "object.angle"]
+    path = C.Sinusoid([0.1, 0.0, 0.2], [0.05, 0.1, 0.0], [3.0, 2.0, 1.0])
+    single = [C.Sinusoid(0.1, 0.05, 3.0), C.Sinusoid(0.0, 0.1, 2.0), 0.2]
+    q, v = mech.default
+    one = C.ProjectedInverseDynamics(mech, names, path).solve(0.3, q, v)
+    several = C.ProjectedInverseDynamics(mech, names, single).solve(0.3, q, v)
+    np.testing.assert_allclose(several.u, one.u, atol=1e-9)
+    task = C.PriorityTask(names, single)
+    np.testing.assert_allclose(C.TaskHierarchy(mech, task).solve(0.3, q, v).a, one.a, atol=1e-8)
+    outputs = [C.Coordinates("object.x", "object.y"), "object.angle"]
+    nested = C.ProjectedInverseDynamics(mech, outputs, [single[:2], 0.2]).solve(0.3, q, v)
+    np.testing.assert_allclose(nested.u, one.u, atol=1e-9)
+    with pytest.raises(sr.InputError, match="reference of output"):
+        C.ProjectedInverseDynamics(mech, names, single[:2])
+    with pytest.raises(sr.InputError, match="has numbers in it, no Poses"):
+        C.ProjectedInverseDynamics(mech, names, [path, lambda t: sr.Pose()])

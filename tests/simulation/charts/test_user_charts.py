@@ -194,3 +194,21 @@ def test_a_matrix_is_answered_with_the_chart_that_means_it() -> None:
     mech = sr.library.four_bar()
     with pytest.raises(sr.InputError, match=r"combinations y = R q are Chart"):
         sr.simulate(mech, (0.0, 0.01), coordinates=np.eye(3)[:1])
+
+
+def test_charts_without_names_are_told_apart() -> None:
+    """One that cannot be used at the start does not speak for the others; events and messages count them."""
+    pendulum = sr.CustomSystem(2, 2, M=np.eye(2), h=[0.0, 9.81], phi=lambda q, v, t: [q @ q - 1.0])
+    x, y = (sr.Chart(lambda q, y, i=i: [q[i] - y[0]], 1) for i in (0, 1))
+    named = [sr.Chart(one.R, 1, name=name) for one, name in ((x, "x"), (y, "y"))]
+    runs = [
+        sr.simulate(pendulum, (0.0, 1.0), [0.0, -1.0], [7.0, 0.0], coordinates=charts, dt=1e-3)
+        for charts in ([x, y], named)
+    ]
+    assert all(run.success for run in runs) and np.array_equal(runs[0].q, runs[1].q)
+    said = [[event.name for event in run.events if event.kind == "chart"] for run in runs]
+    assert len(said[0]) == len(said[1]) > 0
+    for ours, theirs in zip(*said, strict=True):
+        assert ours.replace("chart 1", "x").replace("chart 2", "y") == theirs
+    with pytest.raises(sr.InputError, match=r"chart 'chart 1': .*; chart 'chart 2': "):
+        sr.simulate(pendulum, (0.0, 1.0), [0.0, -1.0], [7.0, 0.0], coordinates=[y, y], dt=1e-3)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, fixed_shape, nonnegative, positive
 from ...errors import InputError, require_known, unknown_name
-from ..limits.limit_rows import BoundLimit, FrictionCone, cone_rows, friction_pyramid, linear_rows
+from ..limits.limit_rows import BoundLimit, FrictionCone, cone_rows, friction_pyramid, linear_rows, opposite
 
 NORMALS = ("x", "-x", "y", "-y", "z", "-z")
 
@@ -39,6 +39,7 @@ class PointContact(FrictionCone):
         normal: direction in which the object is pushed, an axis of the loop's frame A: "z", "-z", "x", ...
         edges: of the pyramid inside the friction cone; None is the exact cone (needs the extra `qp`).
         least: normal force that must remain at least [N].
+        pushes: axis of A along which the hand is pushed, the opposite of `normal`, as `Friction` has it.
     """
 
     joint: ClassVar[str] = "Spherical"
@@ -192,8 +193,12 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     if group.kind != contact.joint:
         kinds = "Spherical for PointContact, Universal for SoftFinger, Fixed for Patch"
         raise InputError(f"{who} needs a loop closed by {contact.joint}, this one has {group.kind}: {kinds}.")
-    require_known("normal", contact.normal, NORMALS, who)
-    axis, s = "xyz".index(contact.normal[-1]), (-1.0 if contact.normal[0] == "-" else 1.0)
+    normal = contact.normal
+    if contact.pushes is not None:
+        require_known("pushes", contact.pushes, NORMALS, who)
+        normal = opposite(contact.pushes)
+    require_known("normal", normal, NORMALS, who)
+    axis, s = "xyz".index(normal[-1]), (-1.0 if normal[0] == "-" else 1.0)
     closure = closures[contact.loop]
     R, point = np.asarray(closure.at_a.rotation), np.asarray(closure.at_a.xyz)
     rows = np.arange(system.nc)[group.rows]

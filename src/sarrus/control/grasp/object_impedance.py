@@ -73,7 +73,9 @@ class ObjectImpedance(Law):
             one; less where the limits leave less: `reserve_left` of the result.
         limits: more limits, such as `TorqueBounds`.
         require_closure: whether to refuse contacts that cannot resist every wrench.
-        metric, active, leftover_damping, least_feel, transition, releasing, gives, solver,
+        least_feel: as in `ProjectedInverseDynamics`; 0 also asks for the whole acceleration of the object
+            where an arm is about to be stretched.
+        metric, active, leftover_damping, transition, releasing, gives, solver,
             measurement: as in `ForceLimits`.
     """
 

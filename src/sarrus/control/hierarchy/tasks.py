@@ -37,7 +37,8 @@ class PriorityTask:
             (t, q, v).
         priority: 1 comes before 2, and so on; any finite number. Tasks of equal priority share a level.
         mask: which components count, (k,) of True and False; default all.
-        weight: of the task against others of the same priority.
+        weight: of the task against others of the same priority: its errors count so many times, and their
+            squares, whose sum a level minimizes, weight^2 times.
         damping: the level of the task is damped where its smallest singular value is below this share of the
             largest one; this bounds the torques near singular poses. 0 never damps.
         when: function of (t, q, v) that returns whether the task is active; default always.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -144,7 +144,13 @@ def cone_rows(system: Any, name: str, across: Sequence[int], normal: Sequence[En
 class FrictionCone:
     """A contact at a loop that pushes with at least a normal force and does not slip.
 
-    `Friction` limits what the loop does to its second body, contacts of a grasp what it does to the first.
+    `Friction` limits what the loop does to its second body, contacts of a grasp what it does to the first,
+    and so does their `normal`. `pushes` means the same for all of them.
+
+    Attributes:
+        loop, mu, normal, edges, least: see `Friction` and `PointContact`.
+        pushes: axis of the loop's frame A along which the contact pushes the second body, as multipliers and
+            all forces of loops act on it; it counts instead of `normal`.
     """
 
     loop: str
@@ -152,6 +158,12 @@ class FrictionCone:
     normal: str = "z"
     edges: int | None = 8
     least: float = 0.0
+    pushes: str | None = field(default=None, kw_only=True)
+
+
+def opposite(axis: str) -> str:
+    """The axis the other way round: "-z" for "z"."""
+    return axis[1:] if axis.startswith("-") else f"-{axis}"
 
 
 def friction_pyramid(mu: float, edges: Any, who: str) -> list[tuple[float, float, float]]:

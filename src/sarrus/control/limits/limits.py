@@ -105,6 +105,7 @@ class Friction(FrictionCone):
         edges: of the pyramid inside the cone; None is the exact cone (needs the extra `qp`). In a plane both
             are exact.
         least: normal force that must remain at least [N].
+        pushes: the same as `normal`, with the meaning that it has for contacts of a grasp, too.
     """
 
     def rows(self, system: Any) -> list[BoundLimit]:
@@ -112,11 +113,12 @@ class Friction(FrictionCone):
         who = f"Friction({self.loop!r})"
         mu = positive(self.mu, f"mu of {who}")
         least = nonnegative(self.least, f"least of {who}")
-        sign, axis = (-1.0, self.normal[1:]) if self.normal.startswith("-") else (1.0, self.normal)
+        pushes = self.normal if self.pushes is None else self.pushes
+        sign, axis = (-1.0, pushes[1:]) if pushes.startswith("-") else (1.0, pushes)
         linear = rows_of_loop(system, self.loop, who)
         if axis not in linear:
             known = [f"{s}{a}" for a in linear for s in ("", "-")]
-            raise unknown_name("normal", self.normal, known, who)
+            raise unknown_name("normal", pushes, known, who)
         normal = [(linear[axis], sign)]
         across = [i for name, i in linear.items() if name != axis]
         name = f"friction {self.loop}"

@@ -25,8 +25,8 @@ class ProjectedInverseDynamics(Law):
         mech: a Mechanism or CustomSystem.
         outputs: what is controlled: the name of a coordinate, a list of names, or outputs (`Coordinates`,
             `Position`, `BodyPose`, `Function`), one or a list.
-        reference: desired motion, one per output: a set-point, `MinimumJerk`, `Sinusoid`, `Spline`, or a
-            function of t that returns (x, x', x'').
+        reference: desired motion, one per output: a set-point, `MinimumJerk`, `Sinusoid`, `Spline`, a
+            function of t that returns (x, x', x''), or for an output of several components a list of these.
         kp: gain [1/s^2]: a number, (k,) or a symmetric positive definite matrix (k, k).
         kd: gain [1/s]; default critical damping, 2 sqrt(kp).
         metric: what "least torque" means, u.T (S W^-1 S.T) u: None (Euclidean), "length" (forces

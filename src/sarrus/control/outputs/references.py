@@ -8,7 +8,7 @@ of its point in world axes. A number, an array or a Pose alone is a set-point.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,15 +162,32 @@ class Given:
         return Target(x, _values(found[1], "x' of the reference"), _values(found[2], "x'' of the reference"))
 
 
+class Together:
+    """References of single components, one after the other: numbers, arrays or functions of time."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self._parts = [as_reference(part) for part in parts]
+
+    def __call__(self, t: float) -> Target:
+        found = [part(t) for part in self._parts]
+        if any(isinstance(one.x, Pose) for one in found):
+            raise InputError("a list of references for one output has numbers in it, no Poses.")
+        x, v, a = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return Target(x, v, a)
+
+
 # shapes do not depend on time: checked once, when a law is built
 CHECKED = (SetPoint, MinimumJerk, Sinusoid, Spline)
-BUILT_IN = (*CHECKED, Given)
+BUILT_IN = (*CHECKED, Given, Together)
 
 
 def as_reference(value: Any) -> Reference:
-    """A reference from what a user gives: a reference of this module, a function of time, or a set-point."""
+    """A reference from what a user gives: a reference of this module, a function of time, a set-point, or a
+    list with references of the components in it."""
     if isinstance(value, BUILT_IN):
         return value
+    if isinstance(value, (list, tuple)) and any(callable(part) for part in value):
+        return Together(value)
     if callable(value):
         return Given(value)
     return SetPoint(value)

@@ -10,6 +10,7 @@ tangent chart replaces it until the quality of a user's chart is high again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,12 @@ def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
     )
 
 
+def _distinct_names(names: list[str]) -> list[str]:
+    """The same names; those that occur several times, as those of charts without one do, are counted."""
+    counted = [f"{name} {i}" if names.count(name) > 1 else name for i, name in enumerate(names, start=1)]
+    return counted if len(set(counted)) == len(counted) else [f"{n} ({i})" for i, n in enumerate(names, 1)]
+
+
 class ChartSelector:
     """Charts of one run."""
 
@@ -59,7 +66,11 @@ class ChartSelector:
         self._system, self._twists, self._rule = system.evaluator, twist_slices(system.model), rule
         self._kind = coordinates if isinstance(coordinates, str) else "tangent"
         charts = () if isinstance(coordinates, str) else coordinates
-        self._users = [UserChart(self._system, chart) for chart in charts]
+        names = _distinct_names([chart.name for chart in charts])
+        self._users = [
+            UserChart(self._system, replace(chart, name=name))
+            for chart, name in zip(charts, names, strict=True)
+        ]
         self._best = {id(chart): FAIR for chart in self._users}
         self._first = 1.0
 
