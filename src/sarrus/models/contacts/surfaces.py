@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...arrays import nonnegative, number, text
@@ -13,6 +13,7 @@ from ..base.pose import Pose
 from ..base.restore import Restored
 from ..shapes.kernel_shape import KernelShape
 from ..shapes.shapes import Shape
+from ..shapes.visual import Visual
 
 
 def restitution_of(value: object, what: str) -> float | None:
@@ -63,6 +64,11 @@ class Surface(Restored, metaclass=KeepsParameters):
             raise InputError(f"at of {what} must be a Pose, got {self.at!r:.80}.")
         for name, check in CHECKS.items():
             object.__setattr__(self, name, check(getattr(self, name), f"{name} of {what}"))
+
+    def visual(self, extent: float) -> Visual:
+        """What pictures show of it; what has no end as far as the extent [m]."""
+        shown = self.shape.visual(self.body, extent)
+        return replace(shown, at=self.at @ shown.at)
 
     def in_kernel(self) -> KernelShape:
         """The shape as the kernel knows it, `at` in the body frame."""

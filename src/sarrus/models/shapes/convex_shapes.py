@@ -15,7 +15,7 @@ from ...errors import InputError
 from ...varied import largest
 from ..base.axes import Axis, canonical_axis, direction, turn_z_to
 from ..base.kind import Checks
-from ..base.pose import known_pose
+from ..base.pose import Pose, known_pose
 from .kernel_shape import Face, KernelShape, hull, points_of, polyhedron
 from .mesh_files import read_triangles
 from .shapes import MATERIAL, Shape
@@ -105,6 +105,10 @@ class HalfSpace(Shape):
     def sizes(self) -> tuple[float, ...]:
         raise InputError("a HalfSpace has no size.")
 
+    def visual(self, body: str, extent: float = 1.0) -> Visual:
+        at = self.at @ self.in_kernel().at @ Pose((0.0, 0.0, -0.01 * extent))
+        return Visual(body, "box", (2.0 * extent, 2.0 * extent, 0.02 * extent), at)
+
     def in_kernel(self) -> KernelShape:
         turned = turn_z_to(direction(self.normal))
         return KernelShape("HalfSpace", {"depth": 0.0}, at=known_pose(np.zeros(3), turned))
@@ -148,7 +152,7 @@ class ConvexMesh(Shape):
     def sizes(self) -> tuple[float, ...]:
         return tuple(self.hull()[0].ravel().tolist())
 
-    def visual(self, body: str) -> Visual:
+    def visual(self, body: str, extent: float = 1.0) -> Visual:
         return Visual(body, "hull", self.sizes(), self.at)
 
     def in_kernel(self) -> KernelShape:

@@ -89,7 +89,7 @@ class Profile(Shape):
         """The outline with arcs as short lines (n, 2) [m]."""
         return np.array([p for one in self.elements() for p in one.points(ARC_STEP)])
 
-    def visual(self, body: str) -> Visual:
+    def visual(self, body: str, extent: float = 1.0) -> Visual:
         return Visual(body, "plate", self.sizes(), self.at)
 
     def in_kernel(self) -> KernelShape:

@@ -77,8 +77,8 @@ class Shape(Kind):
     def sizes(self) -> tuple[float, ...]:
         """What `Visual.size` says of it."""
 
-    def visual(self, body: str) -> Visual:
-        """The shape on a body, for pictures."""
+    def visual(self, body: str, extent: float = 1.0) -> Visual:
+        """The shape on a body, for pictures; what has no end is shown as far as the extent [m]."""
         return Visual(
             body, type(self).__name__.lower(), self.sizes(), self.at, str(getattr(self, "path", ""))
         )

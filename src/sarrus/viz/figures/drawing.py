@@ -25,6 +25,7 @@ RAIL_MARGIN = 0.35  # of the mechanism's length
 MANY_PINS = 16  # from which on marks become smaller
 SLIDER_HALF = 0.07
 MARGIN = 0.08
+TOUCHING = 1e-3  # of the length L: surfaces nearer than that touch in pictures
 LEAST_DEPTH = 0.45  # of the largest extent, in space
 
 
@@ -129,6 +130,14 @@ class Drawing:
             return line
 
         return show
+
+    def mark_contacts(self, q: Array) -> None:
+        """Dots where surfaces touch at q (nq,)."""
+        found = self.mech.contacts(q)
+        points = found.point_b[found.gap < TOUCHING * self.mech.length]
+        if len(points):
+            look: dict[str, Any] = {"marker": "o", "linestyle": "none", "color": style.CONTACT, "zorder": 7}
+            self.ax.plot(*self._seen(points).T, markersize=5, **look)
 
     # ------------------------------------------------------------------ pieces
 

@@ -27,6 +27,7 @@ def draw(
     loads: bool = True,
     frames: bool = False,
     look: str | None = None,
+    contacts: bool = True,
 ) -> Any:
     """Draw a mechanism on axes of matplotlib: its bodies as solids, with the signs of a kinematic diagram.
 
@@ -45,6 +46,7 @@ def draw(
         loads: Whether to draw the forces and moments that the mechanism is declared with, with their values.
         frames: Whether to draw the axes of all bodies: x red, y green, z blue.
         look: "solid" or "sticks"; default solid, but sticks where color or alpha is given.
+        contacts: Whether to mark the points where surfaces touch, to a thousandth of the length L.
 
     Returns:
         The axes.
@@ -54,7 +56,10 @@ def draw(
         raise InputError(f"draw shows one pose: q must have shape ({mech.nq},), got {pose.shape}.")
     options = {"color": color, "alpha": alpha, "ground": ground, "masses": masses, "labels": labels}
     options |= {"loads": loads, "frames": frames, "look": look}
-    return Drawing(mech, pose, ax, **options).ax
+    drawing = Drawing(mech, pose, ax, **options)
+    if contacts:
+        drawing.mark_contacts(pose)
+    return drawing.ax
 
 
 def draw_poses(mech: Mechanism, poses: npt.ArrayLike, titles: Sequence[str], **options: Any) -> list[Any]:

@@ -21,7 +21,7 @@ def shape_solids(
 ) -> dict[str, list[Solid]]:
     """Solids of bodies with shapes, by body; meshes that cannot be read are left out, with a warning."""
     found: dict[str, list[Solid]] = {}
-    for one in mech.visuals:
+    for one in (*mech.visuals, *surface_visuals(mech)):
         mech.model.body_index(one.body, "a visual")
         if one.rgba[3] <= 0.0:
             continue
@@ -36,6 +36,13 @@ def shape_solids(
         name = names.get(one.body, one.body)
         found.setdefault(one.body, []).append(meshed(one.body, surface, color, name, alpha))
     return found
+
+
+def surface_visuals(mech: Mechanism) -> list[Visual]:
+    """Surfaces that may touch, of bodies that have no other shapes."""
+    shown = {one.body for one in mech.visuals}
+    extent = 2.0 * mech.length
+    return [one.visual(extent) for one in mech.model.surfaces if one.body not in shown]
 
 
 def visual_surface(one: Visual) -> tri.Triangles:

@@ -46,7 +46,7 @@ class Box:
 
 
 def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = None) -> dict[str, Box]:
-    """Boxes of those bodies that are shown as such: Free ones, as far as they have room for their contacts.
+    """Boxes of those bodies that are shown as such: Free ones without surfaces that contain their joints.
 
     Args:
         mech: The mechanism.
@@ -65,10 +65,10 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
         if np.any(half <= 0.0):
             raise InputError(f"edges of {name!r} must be positive, got {np.asarray(edges).tolist()}.")
         boxes[name] = Box(name, np.array(body.com), half, EYE)
-    names = shown_names(mech)
+    names, surfaced = shown_names(mech), {one.body for one in mech.model.surfaces}
     for carrier in mech.model.bodies[1:]:
         body = mech.model.bodies[mech.model.body_index(names[carrier.name])]
-        if carrier.joint.is_free and body.name not in boxes:
+        if carrier.joint.is_free and body.name not in boxes and body.name not in surfaced:
             found = _of_inertia(body, places.get(body.name, []))
             if found is not None:
                 boxes[body.name] = found

@@ -9,6 +9,7 @@ from ...errors import InputError
 # Told apart by most colour-blind readers and in grey print.
 CYCLE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6d5f", "#9467bd")
 INK = "#333333"
+CONTACT = "#c0392b"  # points where surfaces touch
 FAINT = "#9a9a9a"
 ALARM = "#c1121f"
 
