@@ -211,13 +211,14 @@ struct Recorder {
     }
   }
 
-  bool start(double time, nb::handle q0, nb::handle v0) {
+  // rank: that J has nearby; -1: not known
+  bool start(double time, nb::handle q0, nb::handle v0, int rank) {
     Dense x(q0, "q", {k.m.nq}), y(v0, "v", {k.m.nv});
     bool fine;
     origin = time;
     {
       nb::gil_scoped_release free;
-      fine = run->start(time, x, y, -1);
+      fine = run->start(time, x, y, rank);
     }
     if (fine) record();
     return fine;
@@ -387,7 +388,7 @@ void bind_run(nb::module_& m) {
       .def_prop_ro("is_cut_short", [](const Recorder& r) { return !r.kept.empty(); })
       .def_prop_ro("mode_count", [](const Recorder& r) { return r.modes.count(); })
       .def_prop_ro("open_group", [](const Recorder& r) { return r.run->mode_entry().group; })
-      .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
+      .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a, "rank"_a = -1)
       .def("start_each", &Recorder::start_each, "t"_a, "q"_a, "v"_a, "tau"_a, "rank"_a)
       .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)
       .def("resume", &Recorder::resume, "begin"_a, "checkpoint"_a)

@@ -52,6 +52,16 @@ SARRUS_FN bool replace_lost_rows(Stepper<T, LDC, S>& s) {
   return f.rank_rows < s.m.nc;
 }
 
+// Factorizes at (q1, v1) off the constraints, where rows that depend on others seem independent.
+template <class T, int LDC, class S>
+SARRUS_FN void prepare_unprojected(Stepper<T, LDC, S>& s) {
+  State<T> x = s.state(s.q1, s.v1);
+  Tangent<T, LDC>* limits = S::supplies_inertia ? nullptr : &s.d;
+  int most = s.before.largest_rank;
+  prepare(s.m, x, s.held_unprojected(), limits, s.w);
+  if (most >= 0 && s.w.factor.rank_rows > most) prepare(s.m, x, most, limits, s.w);
+}
+
 // Acceleration s.a of (t, q1, v1), which is projected and factorized where `project` is true. Lost rows are
 // replaced by their limits.
 template <class T, int LDC, class S>
@@ -61,8 +71,8 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
   if (!evaluate(s, at, {!project, !project, true})) return false;
   add_feedback(s, s.v1);
   bool fewer = f.rank_rows < s.before.largest_rank || s.before.largest_rank < 0, replaced = false;
-  if (!project)  // the rank of the start is kept
-    prepare(s.m, s.state(s.q1, s.v1), s.before.largest_rank, S::supplies_inertia ? nullptr : &s.d, s.w);
+  if (!project)  // the rank of the start, or that nearby, is kept
+    prepare_unprojected(s);
   else if (fewer)
     replaced = replace_lost_rows(s);
   if (!accelerate(s, at, s.a)) return false;
@@ -117,7 +127,7 @@ SARRUS_FN bool restore(auto& s, double t, const History& before) {
   fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
   s.regular = {.allowed = s.regular.allowed};
   s.before.largest_rank = before.largest_rank;
-  s.rank = 0;
+  s.rank = project ? 0 : before.largest_rank;
   s.held_rank = before.limits ? 1 : 0;
   if (project) {
     if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, true, false})) return false;

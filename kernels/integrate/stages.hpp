@@ -27,7 +27,7 @@ template <class T, int LDC, class S>
 SARRUS_FN bool accelerate_stage(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, bool closed, T* out) {
   if (!evaluate(s, at, {true, true, true})) return false;
   add_feedback(s, s.v1);
-  prepare_without_limits(s, s.held_rank);
+  prepare_without_limits(s, s.held_in_stages());
   if constexpr (!S::supplies_inertia)
     if (int regular = closed ? pivots_above(s.w, LOST_IN_PASSING) : regular_pivots(s, h);
         s.o.correction == Correction::PROJECT && regular < s.w.factor.rank_rows)

@@ -96,6 +96,13 @@ struct Stepper {
   SARRUS_HD Supplied<T> room() { return {tau, drive, user, w.M, w.h, w.ld}; }
   // Friction by load needs multipliers of least norm, which the augmented inertia does not give.
   SARRUS_HD bool may_be_regular() const { return m.fronts && !bearings.most; }
+  // Rank at which rows of the state are held without projection; -1: decided, until rows that are lost at the
+  // start only are back
+  SARRUS_HD int held_unprojected() const { return rank < before.largest_rank ? -1 : before.largest_rank; }
+  // The same for its stages
+  SARRUS_HD int held_in_stages() const {
+    return o.correction != Correction::PROJECT && rank < before.largest_rank ? -1 : held_rank;
+  }
   SARRUS_HD bool projects() const {
     return o.correction == Correction::PROJECT && (m.nc > 0 || o.keep_energy);
   }

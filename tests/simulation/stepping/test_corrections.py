@@ -102,11 +102,6 @@ def test_softness_trades_accuracy_for_smooth_forces() -> None:
     assert errors[0] < errors[1] < errors[2]
 
 
-def test_soft_constraints_do_not_start_at_a_singular_pose() -> None:
-    with pytest.raises(sr.InputError, match=r"cannot start at a singular pose.* start next to it"):
-        sr.simulate(sr.library.five_bar(), (0.0, 0.1), dt=1e-3, correction="soft")
-
-
 def test_options_survive_files(tmp_path: Any) -> None:
     mech = sr.library.four_bar()
     run = sr.simulate(mech, (0.0, 0.1), dt=1e-3, projection_metric="euclidean")

@@ -20,6 +20,7 @@ from ..charts.chart_run import ChartRun
 from ..events.events import Event, UserWatch
 from ..events.interpolation import Hermite, Manifold
 from ..events.limit_crossings import LimitWatch
+from ..events.singular_start import rank_nearby
 from ..modes.mode_run import ModeRun
 from ..stepping.callbacks import Failure, Inputs
 from ..stepping.formulated_system import FormulatedSystem
@@ -103,6 +104,7 @@ class Simulation:
         if self._modes is not None:
             self._modes.prepare(system, formulation)
         formulated = None if formulation == "nullspace" else FormulatedSystem(system, o, formulation, inputs)
+        self._formulated = formulated
         setup = StepSetup(system, o, inputs, formulated, self._energy)
         inputs.asked_at_samples = setup.asks_at_samples
         if self._modes is not None:
@@ -153,9 +155,21 @@ class Simulation:
     def _begin(self) -> bool:
         """Start at the first state, or at the checkpoint."""
         if self._checkpoint is None:
-            return bool(self._run.start(self._options.t0, self._q, self._v))
+            nearby = self._rank_nearby()
+            known = {} if nearby < 0 else {"rank": nearby}
+            return bool(self._run.start(self._options.t0, self._q, self._v, **known))
         self.inputs.restore(self._checkpoint.t, self._checkpoint.u)
         return bool(self._run.resume(self._options.t0, self._checkpoint.numbers))
+
+    def _rank_nearby(self) -> int:
+        """Rank of J near a singular pose at which a run without projection starts; -1: it need not be known."""
+        o = self._options
+        if o.correction == "project" or self._modes is not None:
+            return -1
+        nearby = rank_nearby(self._system, o.t0, self._q)
+        if self._formulated is not None:
+            self._formulated.nearby = nearby
+        return nearby
 
     def _taken(self) -> list[tuple[int, Steps]]:
         """The new steps, mode by mode."""

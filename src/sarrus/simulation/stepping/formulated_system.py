@@ -11,7 +11,6 @@ from ...arrays import Array
 from ...dynamics import formulations as fm
 from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Terms
-from ...errors import InputError
 from ..system.system import System
 from .callbacks import FIRST_STAGE, Failure, Inputs
 from .options import Options
@@ -23,6 +22,7 @@ class FormulatedSystem:
     def __init__(self, system: System, options: Options, formulation: str, inputs: Inputs) -> None:
         self._system, self._options, self._name, self._inputs = system, options, formulation, inputs
         self._held: int | None = None
+        self.nearby = -1  # rank of J nearby, where rows are lost at the first pose only; -1: none are
 
     def enter(self, system: System) -> None:
         """Go on with the rows of another mode."""
@@ -40,13 +40,16 @@ class FormulatedSystem:
         """The terms of the state, decomposed along and across its constraints."""
         first = self._inputs.stage == FIRST_STAGE
         decide = first and (self._options.correction == "project" or self._held is None)
+        lost = self._options.correction != "project" and self._held is not None and self._held < self.nearby
         system, terms = self._system, self._stabilized(self._system.terms(t, q, v), v)
         if self._options.correction == "soft":
-            return self._softened(terms, t, q)
+            return self._softened(terms)
         if self._name == "lagrange":
             state = fm.split(terms, self._inputs.tau, system.units)
             fm.require_independent(state, system.units)
             return state
+        if lost:
+            return self._regained(terms)
         state = fm.split(terms, self._inputs.tau, system.units, None if decide else self._held)
         if decide:
             if state.rank < min(terms.J.shape):
@@ -55,20 +58,24 @@ class FormulatedSystem:
             self._held = system.nv - state.N.shape[1]
         return state
 
-    def _softened(self, terms: Terms, t: float, q: Array) -> fm.Split:
-        """The split with the normal acceleration by the damped inverse of J, [Spencer2004] 3.3.
-
-        The rank is that of the first state: a start where rows lose rank would drop them for the whole run.
-        """
-        state = fm.split(terms, self._inputs.tau, self._system.units, self._held)
+    def _softened(self, terms: Terms) -> fm.Split:
+        """The split with the normal acceleration by the damped inverse of J, [Spencer2004] 3.3."""
         if self._held is None:
-            self._held = state.rank
-            if self._system.loses_rank(t, q, state.rank):
-                raise InputError(
-                    'correction="soft" cannot start at a singular pose, where it does not know the rows that'
-                    " it has to soften; start next to it."
-                )
-        return fm.softened(state, self._options.softness)
+            self._held = fm.split(terms, self._inputs.tau, self._system.units).rank
+        return fm.softened(self._regained(terms), self._options.softness)
+
+    def _regained(self, terms: Terms) -> fm.Split:
+        """The split with the rank of the start, or with the rows that were lost there and are back."""
+        assert self._held is not None
+        units, tau = self._system.units, self._inputs.tau
+        if self._held >= self.nearby:
+            return fm.split(terms, tau, units, self._held)
+        state = fm.split(terms, tau, units)
+        if state.rank > self.nearby:  # rows that depend on others, off the constraints
+            state = fm.split(terms, tau, units, self.nearby)
+        if self._inputs.stage == FIRST_STAGE:
+            self._held = max(self._held, state.rank)
+        return state
 
     def _stabilized(self, terms: Terms, v: Array) -> Terms:
         """gamma + 2 alpha (b - J v) - beta^2 phi with Baumgarte's gains, [Spencer2004] eq. (3.8)."""
