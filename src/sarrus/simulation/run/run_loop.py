@@ -162,7 +162,7 @@ class Simulation:
         return bool(self._run.resume(self._options.t0, self._checkpoint.numbers))
 
     def _rank_nearby(self) -> int:
-        """Rank of J near a singular pose at which a run without projection starts; -1: it need not be known."""
+        """Rank of J near a singular start of a run without projection; -1: it need not be known."""
         o = self._options
         if o.correction == "project" or self._modes is not None:
             return -1
