@@ -18,7 +18,8 @@ from ..linearization.equilibrium import equilibrium
 from ..linearization.linearize import linearize
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.query.holding import Holding
-from ..models.tree.bodies import UNLIMITED
+from ..models.tree.bodies import COPY, UNLIMITED
+from ..models.tree.parts import joints_of, parts_of
 from ..projection.mobility import listed
 from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory
@@ -128,8 +129,9 @@ def _head(mech: Mechanism) -> str:
     version = importlib.metadata.version("sarrus")
     mass = sum(body.mass for body in mech.model.bodies)
     gravity = ", ".join(f"{g:g}" for g in mech.model.gravity)
+    count = len(parts_of(mech.model.bodies))
     said = (
-        f"{len(mech.body_names) - 1} bodies, {mass:.4g} kg; {mech.nv} coordinates, {mech.nc} constraint rows,"
+        f"{count} parts, {mass:.4g} kg; {mech.nv} coordinates, {mech.nc} constraint rows,"
         f" {mech.nu} inputs; length L = {mech.length:.4g} m; gravity ({gravity}) m/s². sarrus {version}."
     )
     try:
@@ -152,14 +154,14 @@ def _mobility(mech: Mechanism) -> str:
 
 def _parts(mech: Mechanism) -> str:
     model = mech.model
-    bodies = [
-        (b.name, b.parent, b.joint.label(), ", ".join(b.coordinate_names), float(b.mass))
-        for b in model.bodies[1 : MOST_ROWS + 1]
-    ]
-    out = html.table(("body", "on", "joint", "coordinates", "mass [kg]"), bodies)
+    parts = [(name, float(mass)) for name, mass in parts_of(model.bodies)[:MOST_ROWS]]
+    out = html.table(("part", "mass [kg]"), parts)
+    joints = [(one.name, one.kind, one.a, one.b) for one in joints_of(model.bodies)[:MOST_ROWS]]
+    out += html.table(("joint", "kind", "between", "and"), joints) if joints else ""
     loops = [
         (g.name, g.kind, " - ".join(x for x in (g.a, g.b) if x), ", ".join(mech.row_names[g.rows]))
         for g in model.groups[:MOST_ROWS]
+        if not (g.a and COPY in g.a)  # two halves of one part
     ]
     if loops:
         out += html.table(("constraint", "kind", "between", "rows"), loops)
