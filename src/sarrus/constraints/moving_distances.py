@@ -32,8 +32,7 @@ class _MovingDistance(PointsApart, base=True):
     def rows(self) -> tuple[RowName, ...]:
         return (RowName("distance"),)
 
-    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Any:
-        return Constraint.latched(self, name, pose, position)
+    latched = Constraint.latched  # type: ignore[assignment]  # its length is prescribed
 
     def drawing(self) -> Drawing:
         ends = self.anchors()

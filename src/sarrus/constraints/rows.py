@@ -105,8 +105,16 @@ class Constraint(Kind):
             pose: X_WB of a body, by its name.
             position: Of a coordinate [rad, m], by its name.
         """
+        raise self._cannot_be_latched(name)
+
+    def check_latch(self, name: str) -> None:
+        """Refuses kinds that cannot be latched, at whatever pose."""
+        if type(self).latched is Constraint.latched:
+            raise self._cannot_be_latched(name)
+
+    def _cannot_be_latched(self, name: str) -> InputError:
         able = [k.plural or n for n, k in self.kinds.items() if k.latched is not Constraint.latched]
-        raise InputError(
+        return InputError(
             f"constraint {name!r} ({type(self).__name__}) cannot be latched: only {', '.join(able[:-1])} and"
             f" {able[-1]} can hold what they find. Use latch=False."
         )

@@ -112,6 +112,21 @@ def test_latched_loops_hold_where_they_are(joint: object) -> None:
     assert np.abs(held.terms(q, np.zeros(12)).phi).max() < 1e-14
 
 
+def test_a_distance_whose_points_coincide_in_the_drawing_can_be_latched() -> None:
+    """Whether a kind can be latched does not depend on the pose in which the description was drawn."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("slide", joint=sr.Prismatic("x"), mass=1.0)
+    spec.body("arm", "slide", joint=sr.Revolute("z"), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
+    spec.constrain("tie", sr.Distance("ground", (1.0, 0, 0), "arm", (1.0, 0, 0), 0.9))
+    mech = spec.compile()
+    tie = sr.Switch("tie", on=0.1, latch=True)
+    run = sr.simulate(mech, (0, 0.3), [0.3, 0.4], [0.5, 1.0], switches=tie)
+    assert run.success
+    ends = np.array([mech.pose(q, "arm").apply((1.0, 0, 0)) for q in run.q])
+    lengths = np.linalg.norm(ends - [1.0, 0, 0], axis=1)
+    assert np.ptp(lengths[run.t > 0.1]) < 1e-12 < np.ptp(lengths)
+
+
 def test_other_constraints_are_latched_too() -> None:
     spec = sr.MechanismSpec()
     for name in ("a", "b"):

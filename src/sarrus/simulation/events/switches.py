@@ -135,13 +135,13 @@ class Plan:
 
     def modes(self, mech: Mechanism, dt: float) -> Modes:
         """All rows, and which of them can change, of the mechanism without stops; dt: step of the run [s]."""
+        declared = dict(mech.model.constraints)
         switched = {name: Switched(bool(one.closed), one.latch) for name, one in self.switches.items()}
         for name, one in self.contacts.items():
             switched[name] = Switched(bool(one.closed), one.latch, self.normal_row(name), float(one.side))
         for name, given in switched.items():
             if given.latch:
-                self.mech.latched(name, self.mech.neutral())  # refuses kinds that cannot be
-        declared = dict(mech.model.constraints)
+                declared[name].check_latch(name)
         added: Any = {name: one for name, one in self.mech.model.constraints if name not in declared}
         return Modes(mech.model, switched, added, self.schedule, dt)
 

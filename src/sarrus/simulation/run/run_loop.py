@@ -220,7 +220,8 @@ class Simulation:
             taken = time.perf_counter() - began
             self._absorb()
             self._still = o.integrator.adaptive and stand_still(before, self.last, done, self._system)
-            if done < count or self._still:
+            # fewer steps than asked for may also mean the end, from which an event has gone back
+            if self._still or self._run.status != StepStatus.FINE or not done:
                 break
             if not one_by_one:
                 count = int(np.clip(count * PIECE / max(taken, 1e-6), 1, min(4 * count, MOST_STEPS)))
