@@ -23,7 +23,7 @@ from .query.friction_queries import FrictionQueries
 from .query.inertia_queries import InertiaQueries
 from .query.motion_queries import MotionQueries
 from .query.pose_queries import PoseQueries
-from .query.recorded_code import program_of
+from .query.recorded_code import longest_of, program_of
 from .query.report import report
 from .query.time_steps import TimeSteps
 from .variants.changed_copies import ChangedCopies
@@ -108,7 +108,8 @@ class Mechanism(
         The code allocates nothing, needs libm alone and does the same operations in every call. It holds
         where guards say so: functions return 0, or guard bits, and then leave the state untouched. See
         docs/code.md. It is recorded about `default`: a mechanism whose default pose is singular is recorded
-        at a pose nearby.
+        at a pose nearby. How long a step it takes is tried on states beside it: NAME_LONGEST_STEP of the
+        header; where many of them refuse 1 ms, a warning says so.
 
         Args:
             folder: where the files go; made if it does not exist. Files of these names that sarrus did not
@@ -130,7 +131,8 @@ class Mechanism(
         wanted = chosen_functions(functions)
         linear = linear_parameters(lambda **x: self.with_(**x).model, parameters)
         program = program_of(self, "float64", "exported code", linear.entries)
-        return CFiles(self.model, program, wanted, linear).write(folder)
+        longest = longest_of(self, program, linear) if "step" in wanted else None
+        return CFiles(self.model, program, wanted, linear, longest).write(folder)
 
 
 def _restored(data: dict[str, Any]) -> Mechanism:

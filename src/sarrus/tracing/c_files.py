@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..models.model import Model
 from ..models.tables import position_names
 from .linear_parameters import LinearParameters
+from .longest_step import SHARE, LongestStep
 from .program import Program
 from .source_text import function_lines
 
@@ -107,11 +108,17 @@ class CFiles:
     """The texts of one mechanism."""
 
     def __init__(
-        self, model: Model, program: Program, functions: tuple[str, ...], parameters: LinearParameters
+        self,
+        model: Model,
+        program: Program,
+        functions: tuple[str, ...],
+        parameters: LinearParameters,
+        longest: LongestStep | None = None,
     ) -> None:
         self.name = c_name(model.name)
         self._model, self._program, self._functions = model, program, functions
         self._parameters, n = parameters, len(program.entries)
+        self._longest = longest
         self._names = {"p": self.name, "P": self.name.upper(), "given": ", const double *p" if n else ""}
         self._names |= {"read": READ.format(n=n) if n else "", "pass": "numbers, " if n else ""}
 
@@ -149,6 +156,12 @@ class CFiles:
             f"#define {P}_Q0 {{{_numbers(q)}}}",
             f"#define {P}_V0 {{{_numbers(v)}}}\n",
         ]
+        if self._longest is not None:
+            lines += [
+                f"/* {100 * SHARE:.0f} % of {self._longest.states} states beside Q0, V0 take a step of this"
+                " length [s] without inputs; 0: none */",
+                f"#define {P}_LONGEST_STEP {self._longest.dt:g}\n",
+            ]
         for name in self._functions:
             what, prototype = PROTOTYPES[name]
             lines.append(f"/* {what} */\n{prototype.format(**self._names)};\n")
