@@ -356,7 +356,7 @@ def test_a_terminal_event_at_the_time_of_a_switch_ends_the_run() -> None:
 
 @pytest.mark.parametrize("end", [0.3, 0.5, 1.0])
 def test_a_run_goes_on_after_a_switch_by_function_in_its_last_piece(end: float) -> None:
-    """Compiled steps are ahead of the functions of switches: the run has been at its end before it goes back."""
+    """Compiled steps are ahead of the functions of switches: the run was at its end before it goes back."""
     late = sr.Switch("pin", on=lambda t, q, v: t - (end - 0.02), latch=True)
     run = sr.simulate(two_bars(), (0.0, end), [0.9, -1.7, 0.2], switches=late, method="rk4", dt=1e-3)
     assert run.success and run.t[-1] == end
