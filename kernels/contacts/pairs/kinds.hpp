@@ -2,9 +2,11 @@
 // order of the two.
 #pragma once
 
+#include "contacts/pairs/cylinder_pairs.hpp"
 #include "contacts/pairs/half_space_pairs.hpp"
 #include "contacts/pairs/outline_pairs.hpp"
 #include "contacts/pairs/rounded_pairs.hpp"
+#include "contacts/pairs/smooth_pairs.hpp"
 
 SARRUS_BEGIN
 
@@ -43,6 +45,19 @@ struct Meeting<Cylinder, Profile> : CylinderOnProfile {
 };
 template <>
 struct Meeting<Sphere, Profile> : SphereOnProfile {
+  static constexpr bool known = true;
+};
+
+template <>
+struct Meeting<Sphere, Cylinder> : SphereOnCylinder {
+  static constexpr bool known = true;
+};
+template <>
+struct Meeting<Sphere, Ellipsoid> : SmoothPair<Sphere, Ellipsoid> {
+  static constexpr bool known = true;
+};
+template <>
+struct Meeting<Ellipsoid, Ellipsoid> : SmoothPair<Ellipsoid, Ellipsoid> {
   static constexpr bool known = true;
 };
 

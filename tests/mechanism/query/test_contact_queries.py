@@ -25,6 +25,7 @@ SHAPES: dict[str, Any] = {
 ROUNDED = ("Sphere", "Capsule", "Box", "ConvexMesh")  # polytopes with a rounding
 PAIRS = [("HalfSpace", name) for name in SHAPES if name != "HalfSpace"]
 PAIRS += [(ROUNDED[i], ROUNDED[j]) for i in range(4) for j in range(i, 4)]
+PAIRS += [("Sphere", "Cylinder"), ("Sphere", "Ellipsoid"), ("Ellipsoid", "Ellipsoid")]
 
 
 def two_bodies(a: str, b: str) -> sr.Mechanism:
