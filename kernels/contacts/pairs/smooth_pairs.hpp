@@ -1,10 +1,10 @@
-// Ellipsoids among each other and spheres on ellipsoids. With h the support functions about the centres, d from
-// centre to centre, the gap is the largest value over unit vectors n of
+// Ellipsoids among each other and spheres on ellipsoids. With h the support functions about the centres, d
+// from centre to centre, the gap is the largest value over unit vectors n of
 //
 //   s(n) = n . d - h_a(n) - h_b(n),   h(n) = |D R^T n| with the radii D and the axes R         (1)
 //
-// found by Newton's method on the sphere of directions. Its last steps are taken with the numbers of the caller:
-// each makes one more derivative of n right, and the gap, which is stationary in n, is right one further.
+// found by Newton's method on the sphere of directions. Its last steps are taken with the numbers of the
+// caller: each makes one more derivative of n right, and the gap, stationary in n, is right one further.
 #pragma once
 
 #include "contacts/shapes/ellipsoid.hpp"
