@@ -206,3 +206,18 @@ def test_a_browser_shows_it(tmp_path: Path) -> None:
     assert np.sum((red - blue > 60) & (green - blue > 40)) > 2000  # the box
     assert np.sum(blue - red > 60) > 300  # the left arm, behind the box
     assert np.sum((red - blue > 90) & (red - green > 50)) > 300  # the right arm
+
+
+def test_pages_and_reports_load_nothing(tmp_path: Path) -> None:
+    """Their policy forbids requests; reports have no scripts at all."""
+    run = sr.simulate(sr.library.four_bar(), (0, 0.1))
+    page, report = (
+        run.export(tmp_path / "page.html").read_text(),
+        run.report(tmp_path / "run.html").read_text(),
+    )
+    for text in (page, report):
+        policy = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]*)"', text)
+        assert policy is not None and policy[1].startswith("default-src 'none';")
+        assert "connect-src" not in policy[1] and "http" not in policy[1]
+        assert text.index("Content-Security-Policy") < text.index("<style")
+    assert "<script" not in report

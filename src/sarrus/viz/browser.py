@@ -19,6 +19,7 @@ from ..mechanism.query.reaching import pulled
 from ..models.base.pose import Pose
 from ..models.tree.bodies import GROUND
 from ..simulation.trajectory.trajectory import Trajectory
+from .live_origins import checked_requests
 from .scenes.camera import ANGLE, framed
 from .scenes.loads import arrow_scales, given_loads
 from .scenes.scene import Scene, mechanism_of, shown_at
@@ -50,6 +51,7 @@ def show(
         q: Pose to start from (nq,), for a mechanism; default `default.q`.
         port: Port to serve on; default one that is free.
         host: Address to serve on; the default is seen from this machine only, "0.0.0.0" from everywhere.
+            Requests under other names, and pages of other servers, are refused.
         block: Whether to return only after Ctrl-C; otherwise keep the viewer and call its `stop()`.
 
     Returns:
@@ -298,7 +300,9 @@ def _serve(host: str, port: int | None) -> Any:
             "show needs the package viser, which is not installed. Install it with: "
             "pip install 'sarrus[viz]'."
         ) from None
-    return viser.ViserServer(host=host, port=_free_port(host) if port is None else port, verbose=False)
+    free = _free_port(host) if port is None else port
+    with checked_requests(host):
+        return viser.ViserServer(host=host, port=free, verbose=False)
 
 
 def _free_port(host: str) -> int:

@@ -34,7 +34,10 @@ POSES = 81  # of a sweep
 MOST_ROWS = 200
 LARGE = 200  # coordinates above which sections that take minutes are left out
 PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width">
 <title>@TITLE@</title><style>@STYLE@
 body { margin: 0 auto; max-width: 860px; padding: 24px; background: #fff; color: #22262b; }
 .sarrus h1 { font-size: 26px; margin: 0 0 4px; }
