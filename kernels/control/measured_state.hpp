@@ -6,11 +6,13 @@
 #pragma once
 
 #include "control/input_response.hpp"
+#include "control/rank_weights.hpp"
 #include "control/track_outputs.hpp"
 
 SARRUS_BEGIN
 
 constexpr double CONSISTENT = 1e-11;  // gaps and slips below this, without units, are rounding
+constexpr double LITTLE_OFF = 1e-3;   // gaps up to which states that cannot be projected are of use
 
 template <class T, int LDC>
 struct ControlWork : Workspace<T, LDC> {
@@ -117,6 +119,18 @@ SARRUS_HD void keep_active_rows(const Model<real<T>>& m, const unsigned char* ro
   }
 }
 
+// A state that cannot be projected, near a singular pose of redundant rows, but is off by little is taken as
+// it is: rows that are independent by the gap only are in doubt.
+template <class T>
+SARRUS_FN bool leave_as_measured(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
+  if (!(s.angle > 0) || !(f.gap <= real<T>(LITTLE_OFF))) return false;
+  copy(f.q, in.q, s.model->nq);
+  copy(f.v, in.v, s.model->nv);
+  f.projection = 0;
+  f.ranks.tol = larger(s.angle, T(real<T>(BAND) * f.gap));
+  return true;
+}
+
 // The measured state with its terms, projected where it is off its constraints by more than `tol`
 template <class T, int LDC>
 SARRUS_FN ControlStatus take_state(const ControlSetup<T>& s, const ControlInput<T>& in, real<T> tol,
@@ -129,7 +143,7 @@ SARRUS_FN ControlStatus take_state(const ControlSetup<T>& s, const ControlInput<
   if (f.projected) {
     for (int r = 0; r < m.nc; ++r) w.part[r] = in.rows && !in.rows[r] ? 0 : s.part[r];
     f.projection = in.owner.project(in.owner.self, w.part, f.q, f.v);
-    if (f.projection) return OFF_CONSTRAINTS;
+    if (f.projection && !leave_as_measured(s, in, f)) return OFF_CONSTRAINTS;
     evaluate_state(s, in, f, w);
   }
   for (int r = 0; in.settling && r < m.nc; ++r) f.gamma[r] -= in.settling[r] * f.slip[r];

@@ -9,6 +9,7 @@
 
 #include "control/force_feedback.hpp"
 #include "control/limited_inputs.hpp"
+#include "control/rank_weights.hpp"
 #include "solve/factor/singular_values.hpp"
 
 SARRUS_BEGIN
@@ -68,6 +69,24 @@ SARRUS_FN void command_forces(const ControlSetup<T>& s, const ControlInput<T>& i
           f.commanded);
 }
 
+// Forces that inputs hardly change fade out, as ranks do (control/rank_weights.hpp): their gains are compared
+// with 1, moments over moments.
+template <class T>
+SARRUS_FN void fade_forces(const ControlSetup<T>& s, const LimitedProblem<T>& inputs, const T& tol,
+                           ForceWork<T>& w) {
+  const InputMetric<T>& metric = inputs.metric;
+  T squared = T(0);
+  for (int i = 0; i < s.n; ++i) {
+    T size = s.model->unit[s.columns[i]];
+    if (metric.C) size *= metric.C[metric.diagonal ? i : i * s.n + i];
+    squared += size * size;
+  }
+  for (int i = 0; i < w.values.count; ++i) {
+    T share = fade(w.values.s[i], T(tol * sqrt_(squared)));
+    for (int j = 0; j < w.values.count; ++j) w.values.W[i * w.values.count + j] *= share;
+  }
+}
+
 // w.z and w.H of (1); false where an entry is not a number
 template <class T>
 SARRUS_FN bool approach_forces(const ControlSetup<T>& s, const LimitedProblem<T>& inputs,
@@ -84,6 +103,7 @@ SARRUS_FN bool approach_forces(const ControlSetup<T>& s, const LimitedProblem<T>
   w.values.p.load(w.E, p, open);
   if (!decompose(w.values, p, open)) return false;
   T most = w.values.count ? w.values.s[0] : T(0), largest = T(1e-300);
+  fade_forces(s, inputs, f.ranks.tol, w);
   solve_damped(w.values, w.values.rank(most * real<T>(LOST)), T(0), w.e, w.z);
   for (int i = 0; i < open; ++i)
     for (int j = 0; j < open; ++j) {

@@ -23,6 +23,7 @@ constexpr double CLEAR_LIMIT = 1e-3;   // pivots of limit rows fade out from ten
 constexpr double OUTSIDE_CONE = 0.05;  // |w^T gamma| over |v|^2 from which on a velocity has no continuation
 constexpr double TURNS = 0.15, TURNED = 0.4;   // tan of the angle by which a weak direction turns
 constexpr double SLIPS = 0.25, SLIPPED = 0.6;  // speed along a weak direction, over the speed
+constexpr double COARSER = 1e3;                // in the ranks of outputs and levels where rows are lost
 constexpr double TO_ROUNDING = 4e-16;          // gaps below this are rounding near singular poses too
 
 template <class T>
@@ -124,7 +125,7 @@ SARRUS_FN ControlStatus respond_to_step(const ControlSetup<T>& s, const ControlI
   ResponseStatus status = factorize_terms(d, r);
   if (status == NO_INERTIA) return WITHOUT_INERTIA;
   if (doubtful) {
-    *doubtful = s.angle > 0 && least_pivot_of(r) < real<T>(BEYOND_DOUBT) * s.angle;
+    *doubtful = s.angle > 0 && least_pivot_of(r) < real<T>(BEYOND_DOUBT) * f.ranks.tol;
     if (*doubtful) return STEPPED;
   }
   if (r.factor.rank_rows < f.nc) complete(d.m, r.ld, r.factor);
@@ -240,8 +241,8 @@ SARRUS_FN void share_directions(const ControlSetup<T>& s, const ControlInput<T>&
     keep_active_rows(m, in.rows, f);
   }
   for (int i = 0; i < r.known; ++i) {
-    r.share[i] = fade(r.d.s[i], T(s.angle));
-    bool weak = f.projected && r.share[i] > 0 && r.d.s[i] < real<T>(BEYOND_DOUBT) * s.angle;
+    r.share[i] = fade(r.d.s[i], f.ranks.tol);
+    bool weak = f.projected && r.share[i] > 0 && r.d.s[i] < real<T>(BEYOND_DOUBT) * f.ranks.tol;
     if (weak) {
       r.share[i] *= real<T>(1) - ramp(turned(s, row_unit, i, f, r), T(real<T>(TURNS)), T(real<T>(TURNED)));
       r.share[i] *= real<T>(1) - ramp(slip_along(s, in.v, i, r), T(real<T>(SLIPS)), T(real<T>(SLIPPED)));
@@ -298,6 +299,7 @@ SARRUS_FN ControlStatus find_response(const ControlSetup<T>& s, const ControlInp
   if (!f.projected) status = take_loaded_state(s, in, real<T>(TO_ROUNDING), f, w);
   if (status == STEPPED) status = settle_rank(s, in, f, arena, w);
   if (status == STEPPED) status = respond_to_step(s, in, f, arena, w, static_cast<bool*>(nullptr));
+  if (status == STEPPED && f.lost) f.ranks.tol *= real<T>(COARSER);
   return status;
 }
 
