@@ -31,7 +31,7 @@ from sarrus.mechanism.spec import MechanismSpec
 
 LARGEST_FILE = 2**28  # bytes
 OPTIONS = {
-    "MJCF": ("keyframe", "loop_tolerance", "rank_tol", "strict"),
+    "MJCF": ("keyframe", "contacts", "loop_tolerance", "rank_tol", "strict"),
     "URDF": ("root", "packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
     "SDF": ("packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
     "USD": ("gravity", "loop_tolerance", "rank_tol", "strict"),
@@ -47,8 +47,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
 
     Args:
         path: File, or the XML or JSON itself as text.
-        **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
-            "free". URDF and SDF: packages=folders that package:// and model:// are looked up in. URDF, SDF
+        **options: MJCF: keyframe=name of the keyframe to take the rest pose from; contacts=True to make
+            surfaces and pairs of collision geometry. URDF: root="fixed" or "free". URDF and SDF:
+            packages=folders that package:// and model:// are looked up in. URDF, SDF
             and USD: gravity=(3,) [m/s^2]. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
             rank_tol=rows of loops that are independent of others by less, at all poses, are put down to
@@ -122,7 +123,7 @@ def from_mujoco(model: Any, **options: Any) -> Mechanism:
 
     Args:
         model: The model, or the specification, which is compiled here.
-        **options: keyframe, loop_tolerance, rank_tol and strict, as for `load`.
+        **options: keyframe, contacts, loop_tolerance, rank_tol and strict, as for `load`.
 
     Returns:
         The mechanism.

@@ -17,6 +17,7 @@ from sarrus.arrays import Array
 from sarrus.errors import SarrusError, require_known
 from sarrus.formats.mjcf.actuators import add_actuators, reflected
 from sarrus.formats.mjcf.compile import compile_file, compiled
+from sarrus.formats.mjcf.contacts import add_contacts
 from sarrus.formats.mjcf.loops import add_equalities
 from sarrus.formats.mjcf.scan import check_sizes, note_extras
 from sarrus.formats.mjcf.sensors import read_sensors
@@ -42,11 +43,13 @@ class MjcfOptions:
 
     Attributes:
         keyframe: Name of the keyframe to take the rest pose from; None: qpos0, as the bodies are drawn.
+        contacts: Whether collision geometry becomes surfaces and pairs.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
     """
 
     keyframe: str | None = None
+    contacts: bool = False
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
 
@@ -123,7 +126,8 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     add_equalities(spec, model, reader.bodies, tendons, omitted)
     add_actuators(spec, model, reader.bodies, tendons, omitted)
     sensors = read_sensors(spec, model, reader.bodies, reader.joints, reader.sites)
-    note_extras(model, rest, omitted, sensors)
+    surfaces = add_contacts(spec, model, reader.bodies, omitted) if options.contacts else 0
+    note_extras(model, rest, omitted, sensors=sensors, surfaces=surfaces)
     spec.visuals = read_visuals(model, reader.bodies)
     return spec
 

@@ -76,7 +76,7 @@ def _include(element: Element, folder: Path, included: set[Path]) -> list[Elemen
         raise FormatError(f"{path.name} cannot be read: {error.strerror}.") from None
 
 
-def note_extras(model: Any, rest: Any, omitted: Omitted, sensors: int) -> None:
+def note_extras(model: Any, rest: Any, omitted: Omitted, *, sensors: int, surfaces: int) -> None:
     """List what a compiled model contains and a Mechanism does not.
 
     Args:
@@ -84,16 +84,18 @@ def note_extras(model: Any, rest: Any, omitted: Omitted, sensors: int) -> None:
         rest: The qpos of its rest pose.
         omitted: Gets what is missing.
         sensors: How many of its sensors are measures.
+        surfaces: How many of its geoms are surfaces.
     """
     touching = int(np.count_nonzero(model.geom_contype | model.geom_conaffinity))
-    omitted.count("contact of geoms", touching)
+    omitted.count("contact of geoms", 0 if surfaces else touching)
     for kind in ("flex", "skin", "plugin", "pair", "sensor", "camera", "light"):
         count = int(getattr(model, _SIZE_OF.get(kind, f"n{kind}"), 0))
         if kind == "flex":
             for i in range(count):
                 omitted.add(kind, model.flex(i).name)
         else:
-            omitted.count(_LABEL.get(kind, kind), count - (sensors if kind == "sensor" else 0))
+            read = {"sensor": sensors, "pair": count if surfaces else 0}
+            omitted.count(_LABEL.get(kind, kind), count - read.get(kind, 0))
     omitted.count("keyframe", sum(not np.allclose(key, rest, atol=1e-12) for key in model.key_qpos))
     omitted.count("mocap body (fixed where it is)", int(model.nmocap))
     if model.opt.density != 0.0 or model.opt.viscosity != 0.0:

@@ -84,6 +84,13 @@ def _plain(values: list[Any]) -> Any:
     return np.array([x.value if type(x) is Varied else x for x in values], dtype=np.float64)
 
 
+def can_touch(a: Surface, b: Surface) -> bool:
+    """Whether contact points of two surfaces can be computed."""
+    shapes = [one.in_kernel() for one in (a, b)]
+    (kind_a, values_a), (kind_b, values_b) = ((kind_number(SHAPES, x.kind), values_of(x)) for x in shapes)
+    return bool(contact_slots(kind_a, _plain(values_a), kind_b, _plain(values_b)) >= 0)
+
+
 def contact_arrays(
     tree: Tree, surfaces: Sequence[Surface], contacts: Sequence[ContactPair]
 ) -> dict[str, list[Any]]:

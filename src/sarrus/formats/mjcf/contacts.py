@@ -1,0 +1,135 @@
+"""Collision geometry of a compiled MuJoCo model as surfaces and pairs.
+
+Two geoms may touch where their bits of contype and conaffinity say so and neither their bodies, parent and
+child, nor an <exclude> forbid it, or where a <pair> names them. Of sliding friction the pair has what MuJoCo
+takes: that of the geom of higher priority, else the larger; torsion and rolling are those of surfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sarrus.errors import SarrusError
+from sarrus.formats.mjcf.sites import wxyz_pose
+from sarrus.formats.reading.messages import Omitted
+from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.contacts.table import can_touch
+from sarrus.models.shapes.convex_shapes import Capsule, ConvexMesh, Ellipsoid, HalfSpace
+from sarrus.models.shapes.shapes import Box, Cylinder, Shape, Sphere
+from sarrus.models.tree.coordinates import claim
+
+PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 2, 3, 4, 5, 6, 7  # mjtGeom
+TORSION, ROLLING = 4, 6  # condim from which on these moments act
+
+
+def add_contacts(spec: MechanismSpec, model: Any, bodies: Sequence[str], omitted: Omitted) -> int:
+    """Declare surfaces and pairs; returns how many geoms that may touch have become surfaces."""
+    pairs = {(a, b): (friction, condim) for a, b, friction, condim in _pairs(model)}
+    names: dict[int, str] = {}
+    taken: set[str] = set()
+    for geom in sorted({geom for pair in pairs for geom in pair}):
+        name = claim(model.geom(geom).name or f"{bodies[int(model.geom_bodyid[geom])]}_geom{geom}", taken)
+        shape = _shape(model, geom)
+        if shape is None:
+            omitted.drop("contact of a height field, a signed distance field or a flat mesh", name)
+            continue
+        at = wxyz_pose(model.geom_pos[geom], model.geom_quat[geom])
+        spec.surface(name, bodies[int(model.geom_bodyid[geom])], shape, at, **_moments(model, geom))
+        names[geom] = name
+    surfaces = {one.name: one for one in spec.surfaces}
+    for (a, b), (friction, condim) in pairs.items():
+        if a not in names or b not in names:
+            continue
+        ends = [surfaces[names[geom]] for geom in (a, b)]
+        if can_touch(*ends):
+            spec.contact(names[a], names[b], friction=friction if condim > 1 else 0.0)
+        else:
+            kinds = " and a ".join(type(one.shape).__name__ for one in ends)
+            omitted.drop(f"contact of a {kinds}", f"{names[a]}/{names[b]}")
+    return len(names)
+
+
+def _pairs(model: Any) -> Iterator[tuple[int, int, float, int]]:
+    """Geoms that may touch, of the lower and the higher type, with sliding friction and condim."""
+    ends = [model.pair_geom1.tolist(), model.pair_geom2.tolist()]
+    named = {frozenset(pair): k for k, pair in enumerate(zip(*ends, strict=True))}
+    for pair, k in named.items():
+        a, b = sorted(pair, key=lambda g: (int(model.geom_type[g]), g))
+        yield a, b, float(model.pair_friction[k, 0]), int(model.pair_dim[k])
+    excluded = {int(x) for x in model.exclude_signature}
+    touching = np.flatnonzero(model.geom_contype | model.geom_conaffinity).tolist()
+    for i, x in enumerate(touching):
+        for y in touching[i + 1 :]:
+            if frozenset((x, y)) in named or not _may_touch(model, x, y, excluded):
+                continue
+            a, b = sorted((x, y), key=lambda g: (int(model.geom_type[g]), g))
+            leading = _leading(model, a, b)
+            yield (
+                a,
+                b,
+                float(np.max(model.geom_friction[leading, 0])),
+                int(np.max(model.geom_condim[leading])),
+            )
+
+
+def _may_touch(model: Any, x: int, y: int, excluded: set[int]) -> bool:
+    """MuJoCo's filters of pairs of geoms."""
+    if not (
+        int(model.geom_contype[x]) & int(model.geom_conaffinity[y])
+        or int(model.geom_contype[y]) & int(model.geom_conaffinity[x])
+    ):
+        return False
+    one, two = int(model.geom_bodyid[x]), int(model.geom_bodyid[y])
+    low, high = sorted((one, two))
+    weld = int(model.body_weldid[one]), int(model.body_weldid[two])
+    if weld[0] == weld[1] or (low << 16) + high in excluded:
+        return False
+    parents = [int(model.body_weldid[int(model.body_parentid[w])]) for w in weld]
+    related = 0 not in weld and (weld[0] == parents[1] or weld[1] == parents[0])
+    return not related or bool(int(model.opt.disableflags) & _filter_parent())
+
+
+def _filter_parent() -> int:
+    import mujoco
+
+    return int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+
+
+def _leading(model: Any, a: int, b: int) -> list[int]:
+    """The geom of higher priority, or both."""
+    first, second = int(model.geom_priority[a]), int(model.geom_priority[b])
+    return [a, b] if first == second else [a if first > second else b]
+
+
+def _moments(model: Any, geom: int) -> dict[str, float]:
+    """Friction and moments of a surface."""
+    sliding, torsion, rolling = model.geom_friction[geom].tolist()
+    condim = int(model.geom_condim[geom])
+    return {
+        "friction": sliding if condim > 1 else 0.0,
+        "torsion": torsion if condim >= TORSION else 0.0,
+        "rolling": rolling if condim >= ROLLING else 0.0,
+    }
+
+
+def _shape(model: Any, geom: int) -> Shape | None:
+    kind, (x, y, z) = int(model.geom_type[geom]), model.geom_size[geom].tolist()
+    if kind == MESH:
+        mesh = int(model.geom_dataid[geom])
+        first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+        try:
+            return ConvexMesh(model.mesh_vert[first : first + count].astype(float))
+        except SarrusError:
+            return None
+    made: dict[int, Any] = {
+        PLANE: lambda: HalfSpace("z"),
+        SPHERE: lambda: Sphere(x),
+        CAPSULE: lambda: Capsule(x, 2.0 * y),
+        ELLIPSOID: lambda: Ellipsoid((x, y, z)),
+        CYLINDER: lambda: Cylinder(x, 2.0 * y),
+        BOX: lambda: Box((2.0 * x, 2.0 * y, 2.0 * z)),
+    }
+    return made[kind]() if kind in made else None
