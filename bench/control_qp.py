@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
-from sarrus.control.core import input_selection
+from sarrus.control.core import nearest_inputs
 from sarrus.control.limits.quadratic_program import FAR, Program, solve
 
 Array = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ def recorded(law: Any, mech: sr.Mechanism, seconds: float, count: int) -> list[P
     Its solver is SciPy's (or Clarabel): the kernel is handed limits and inputs, not programs.
     """
     kept: list[Program] = []
-    original = input_selection.solve
+    original = nearest_inputs.solve
 
     def listening(program: Program, solver: str) -> Any:
         found = original(program, solver)
@@ -38,12 +38,12 @@ def recorded(law: Any, mech: sr.Mechanism, seconds: float, count: int) -> list[P
             kept.append(program)
         return found
 
-    input_selection.solve = listening
+    nearest_inputs.solve = listening
     try:
         dt = seconds / (2 * count)
         sr.simulate(mech, (0.0, seconds), control=law, dt=dt, control_dt=dt)
     finally:
-        input_selection.solve = original
+        nearest_inputs.solve = original
     return kept[:: max(1, len(kept) // count)][:count]
 
 
