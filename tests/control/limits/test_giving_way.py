@@ -9,6 +9,8 @@ import pytest
 
 import sarrus as sr
 
+from ..motion.test_optimality import random_case
+
 C = sr.control
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
 CONFLICT = "the limits cannot all hold with this motion; least violation: "
@@ -207,3 +209,52 @@ def test_an_object_too_heavy_for_the_motors() -> None:
     found = law.solve(0.0, *mech.default)
     assert np.abs(found.u).max() <= 60.0
     assert found.status in (C.Status.PARTIAL, C.Status.INFEASIBLE) and "gives way" in found.message
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_mechanisms_noise_and_conflicts(seed: int) -> None:
+    """Of every law: |u| within the bounds; OK or LIMITED mean that motion, forces and limits are met."""
+    mech, q, v, output, goal = random_case(seed)
+    rng = np.random.default_rng(200 + seed)
+    for noise in (0.0, 1e-4, 1e-2):
+        pose = mech.integrate(q, noise * rng.normal(size=mech.nv))
+        speed = v * 10.0 ** rng.uniform(-1.0, 2.0) + noise * rng.normal(size=mech.nv)
+        bound = 10.0 ** rng.uniform(-1.0, 2.0)
+        limits = [
+            C.TorqueBounds((-bound, bound)),
+            C.LinearLimits("forces", lam=rng.normal(size=(3, mech.nc)), lower=-5.0, upper=5.0),
+            C.LinearLimits("motion", a=rng.normal(size=(1, mech.nv)), upper=1.0),
+        ]
+        laws = [
+            C.ForceLimits(mech, output, goal, limits, kp=20.0),
+            C.ForceLimits(mech, output, goal, limits, kp=20.0, gives="motion"),
+            C.TaskHierarchy(mech, C.PriorityTask(output, goal, kp=20.0), limits=limits),
+            C.HybridForceMotion(mech, output, goal, {mech.row_names[0]: 7.0}, limits=limits, kp=20.0),
+        ]
+        for law in laws:
+            found = law.solve(0.0, pose, speed)
+            assert np.abs(found.u).max() <= bound
+            if found.status not in (C.Status.OK, C.Status.LIMITED):
+                assert found.message
+                continue
+            size = 1.0 + np.abs(found._task.wanted).max()
+            assert np.abs(found.missed).max() < 1e-6 * size
+            assert min(found.margins.values()) > -1e-6 * (1.0 + np.abs(found.lam).max())
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-7, 1e-5, 1e-3])
+def test_bounds_hold_where_the_rank_changes(noise: float) -> None:
+    """The slider-crank with two motors through the pose where its rank changes, with noise."""
+    mech = sr.library.slider_crank()
+    way = C.MinimumJerk(np.pi / 3, 2 * np.pi / 3, 0.5)
+    rng = np.random.default_rng(5)
+    laws = [
+        C.ForceLimits(mech, "crank", way, C.TorqueBounds((-60.0, 60.0)), kp=100.0),
+        C.TaskHierarchy(mech, C.PriorityTask("crank", way, kp=100.0), limits=C.TorqueBounds((-60.0, 60.0))),
+    ]
+    for law in laws:
+        for t in np.linspace(0.0, 0.5, 101):
+            q = mech.assemble(fixed={"crank": float(way(t).x[0])}).q
+            q = mech.integrate(q, noise * rng.normal(size=mech.nv))
+            v = mech.consistent_velocity(q, rng.normal(size=mech.nv)) + noise * rng.normal(size=mech.nv)
+            assert np.abs(law.solve(float(t), q, v).u).max() <= 60.0
