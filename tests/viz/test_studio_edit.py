@@ -403,8 +403,12 @@ def test_editing_by_finger_and_fields_and_bad_links(page: Page, tmp_path: Path) 
 def test_downloads_keep_points_and_floor(tmp_path: Path) -> None:
     """What a drawing says about itself is in the program as it is in the file."""
     spec = spec_of(sr.library.four_bar()).point("pivot", (0.1, 0.2, 0.0)).floor(-0.5, normal="y")
+    spec.surface("floor", "ground", sr.HalfSpace("y"), sr.Pose((0, -2, 0)), friction=0.5)
+    spec.surface("cam", spec.bodies[0].name, sr.Profile([(-0.1, 0, 1), (0.1, 0, 1)]), torsion=0.01)
+    spec.contact("floor", "cam", restitution=0.25)
     (found,) = edited([case(spec.compile(), [])])
     by_json, by_program = (spec_of(one) for one in loaded(found["json"], found["program"], tmp_path))
     assert by_json.to_dict() == by_program.to_dict()
     assert dict(by_program.points) == {"pivot": (0.1, 0.2, 0.0)}
     assert by_program.to_dict()["floor"] == {"height": -0.5, "normal": "y"}
+    assert by_program.contacts == spec.contacts and by_program.surfaces == spec.surfaces

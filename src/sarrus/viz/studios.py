@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, state
-from ..errors import InputError
+from ..errors import InputError, warn
 from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..models.binary_table import layout_text
@@ -115,6 +115,8 @@ def studio(
     run = None if isinstance(shown, Mechanism) else _run(shown)
     if run is not None and q is not None:
         raise InputError("studio takes q for a mechanism only: a run has its own poses.")
+    if mech.model.contacts:
+        warn(f"studio of {mech.name!r}: surfaces do not touch in the page; they go through each other.")
     t, poses, speeds = run if run is not None else _start(mech, q)
     name = mech.name if title is None else title
     data = {

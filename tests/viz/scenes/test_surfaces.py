@@ -11,6 +11,7 @@ import pytest
 import sarrus as sr
 from sarrus.viz.scenes.body_shapes import surface_visuals
 from sarrus.viz.scenes.scene import Scene
+from tests.studio_kernel import needs_kernel
 
 matplotlib.use("agg")
 
@@ -53,3 +54,9 @@ def test_dots_where_they_touch() -> None:
 def test_pages_show_them(tmp_path: Path) -> None:
     page = sr.viz.export(block(), tmp_path / "block.html")
     assert "block" in page.read_text(encoding="utf-8")
+
+
+@needs_kernel
+def test_studios_say_that_surfaces_do_not_touch_there(tmp_path: Path) -> None:
+    with pytest.warns(sr.SarrusWarning, match="surfaces do not touch in the page"):
+        block().studio(tmp_path / "block.html")

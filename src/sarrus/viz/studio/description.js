@@ -34,7 +34,7 @@ function* pointsIn(document) {
       for (const point of [entry[`p_${side}`], entry[`at_${side}`] && entry[`at_${side}`].xyz]) if (point) yield [entry[side], point];
     if (entry.body && entry.point) yield [entry.body, entry.point];
   }
-  for (const visual of document.visuals || []) yield [visual.body, visual.at.xyz];
+  for (const visual of [...(document.visuals || []), ...(document.surfaces || [])]) yield [visual.body, visual.at.xyz];
 }
 
 class Description {
@@ -45,7 +45,7 @@ class Description {
       body.com = body.com || [0, 0, 0];
       body.at = body.at || { xyz: [0, 0, 0] };
     }
-    for (const visual of document.visuals || []) visual.at = visual.at || { xyz: [0, 0, 0] };
+    for (const visual of [...(document.visuals || []), ...(document.surfaces || [])]) visual.at = visual.at || { xyz: [0, 0, 0] };
     return new Description(data, new Table(bytes, data.edit), document);
   }
 

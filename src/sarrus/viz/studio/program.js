@@ -28,7 +28,7 @@ function pythonValue(x, key = "") {
   if (typeof x === "string") return pythonText(x);
   if (Array.isArray(x)) return `(${x.map((y) => pythonValue(y)).join(", ")}${x.length === 1 ? "," : ""})`;
   if (["at", "at_a", "at_b"].includes(key)) return pythonCall("sr.Pose", [], x);
-  if (key === "joint") return pythonTyped(x);
+  if (key === "joint" || key === "shape") return pythonTyped(x);
   return `{${Object.entries(x).map(([name, y]) => `${pythonText(name)}: ${pythonValue(y)}`).join(", ")}}`;
 }
 
@@ -57,6 +57,8 @@ function pythonProgram(document) {
     lines.push(type === "Closure" ? pythonCall("spec.close", [said], given) : `spec.constrain(${pythonText(said)}, ${pythonTyped({ type, ...given })})`);
   for (const [list, does] of [["forces", "force"], ["measures", "measure"]])
     for (const { name: said, ...given } of document[list] || []) lines.push(`spec.${does}(${pythonText(said)}, ${pythonTyped(given)})`);
+  for (const [list, does] of [["surfaces", "surface"], ["contacts", "contact"]])
+    for (const given of document[list] || []) lines.push(pythonCall(`spec.${does}`, [], given));
   if (document.actuators) lines.push("spec.actuate()");
   for (const { name: said, limits } of document.actuators || []) lines.push(pythonCall("spec.actuate", [said], { limits }));
   for (const [said, laws] of Object.entries(document.laws || {}))
