@@ -285,8 +285,9 @@ class DrawnSpec(Recorded):
         world = self._drawn_places()
         if not all(body in world for body in force.bodies()):
             return force
-        found, doubt = force.as_drawn(world, any(body in self._parts for body in force.bodies()))
-        if doubt and not self._replayed:
+        parts = not self._replayed and any(body in self._parts for body in force.bodies())
+        found, doubt = force.as_drawn(world, parts)
+        if doubt:
             warn(f"{where}: {doubt}")
         return found
 

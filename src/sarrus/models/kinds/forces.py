@@ -82,7 +82,7 @@ class Force(Kind):
 
         Args:
             places: X_WB of its bodies in the drawing.
-            parts: whether one of them is a part of a drawing.
+            parts: whether one of them is a part of a drawing, and doubts are asked for.
         """
         return self, ""
 
@@ -142,12 +142,14 @@ class PointSpring(PointForce):
         drawn = hypot(*(places[b].apply(p_b) - places[a].apply(p_a)).tolist())
         if self.rest == DRAWN:
             return dataclasses.replace(self, rest=drawn), ""
-        doubt = (
+        relaxed = dataclasses.replace(self, rest=0.0)
+        if not parts or drawn == 0.0:
+            return relaxed, ""
+        return relaxed, (
             "rest of PointSpring is not said and taken as 0, so that as drawn it pulls with"
             f' {float(self.stiffness * drawn):.4g} N. Say rest="drawn" (relaxed as drawn, the default of a'
             " later version), rest=0.0 or another length."
         )
-        return dataclasses.replace(self, rest=0.0), doubt if parts and drawn > 0.0 else ""
 
     def work(self) -> str:
         return "joints have damping" if self.damping else ""
