@@ -190,3 +190,22 @@ def test_springs_do_not_count_as_joints() -> None:
     spec = MechanismSpec().body("b", joint=Revolute(), mass=1.0, com=(0.5, 0, 0))
     spec.force("s", PointSpring("b", (9, 0, 0), "ground", (0, 9, 0), 1.0))
     assert float(spec.model().length) == 0.5
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pickles_have_the_same_bits(seed: int) -> None:
+    """Axes of a Universal were made perpendicular again, in the last digits, at each pickle."""
+    rng = np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    spec = sr.MechanismSpec()
+    rod = {"mass": 1.0, "com": rng.normal(size=3), "inertia": (1.0, 1.2, 1.4)}
+    place = lambda: sr.Pose(rng.normal(size=3), rpy=rng.normal(size=3))  # noqa: E731
+    spec.body("a", joint=sr.Universal(axes[0], axes[1] + 1e-8 * axes[0]), at=place(), **rod)
+    spec.body("b", "a", joint=sr.Revolute(axes[2]), at=place(), **rod)
+    spec.close("loop", "ground", "b", joint=sr.Universal(axes[1], axes[2]), at_a=place(), at_b=place())
+    mech = again = spec.compile()
+    for _ in range(3):
+        again = pickle.loads(pickle.dumps(again))
+        for name, array in vars(mech.model).items():
+            if isinstance(array, np.ndarray):
+                np.testing.assert_array_equal(array, getattr(again.model, name), err_msg=name)

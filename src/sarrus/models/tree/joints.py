@@ -32,7 +32,7 @@ __all__ = [
     "Universal",
 ]
 
-PERPENDICULAR = 1e-6
+PERPENDICULAR, ROUNDING = 1e-6, 1e-15  # cosines: refused beyond the one, kept as given within the other
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Universal(Joint):
                 f"axis_a and axis_b of Universal must be perpendicular, got {self.axis_a!r} and "
                 f"{self.axis_b!r} with cosine {cosine:.3g}; for other angles chain two Revolute joints."
             )
-        if cosine != 0.0:
+        if abs(cosine) > ROUNDING:  # else copies would differ from what they are copies of
             object.__setattr__(self, "axis_b", canonical_axis(second - cosine * first, "axis_b of Universal"))
 
     @property
