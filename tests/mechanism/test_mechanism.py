@@ -243,7 +243,7 @@ def test_decompose_in_every_metric(mech: Any) -> None:
         (lambda m: m.pose(np.zeros(3), "krank"), "unknown body 'krank'.*Did you mean 'crank'"),
         (lambda m: m.terms(np.zeros(3), np.zeros(3), t=np.nan), "`t` must be a finite time"),
         (
-            lambda m: m.decompose(np.zeros((2, 3))),
+            lambda m: m.branches(np.zeros((2, 3))),
             r"q must be one state of shape \(3,\) here, got shape \(2, 3\)",
         ),
     ],
