@@ -176,7 +176,7 @@ def test_mobility_and_decomposition(mech: sr.Mechanism, q: Array, v: Array, a: A
 def test_batches_and_metrics_that_are_none() -> None:
     mech, q, v, _ = CASES[3]
     with pytest.raises(InputError, match=r"q must be one state of shape \(14,\) here"):
-        mech.decompose(np.tile(q, (2, 1)))
+        mech.branches(np.tile(q, (2, 1)))
     with pytest.raises(InputError, match="`metric` must be positive definite; its smallest eigenvalue"):
         mech.consistent_velocity(q, v, metric=-np.eye(14))
     with pytest.raises(InputError, match="`metric` must be symmetric"):
