@@ -1,7 +1,8 @@
 """Steps per second of many copies on a CUDA device: `python -m bench.gpu`, or make gpu.
 
 Each line is a whole call of sr.rollout: checks, copies to and from the device, general steps. With --mjx the
-same mechanisms step in MJX, where it is installed: soft loops, float32, RK4.
+same mechanisms step in MJX, where it is installed: soft loops, float32, RK4. --robot takes files that sr.load
+reads: their dry friction is left out, motors have random torques, other for each copy.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import sarrus as sr
-from sarrus.mechanism.query.device_steps import device_kernels, general_kernel, general_step
-from sarrus.mechanism.query.recorded_code import program_of
+from sarrus.mechanism.query.device_steps import device_kernels, general_kernel, general_step, short_program
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 
@@ -36,6 +37,11 @@ CASES: dict[str, tuple[Callable[[], sr.Mechanism], int]] = {  # mechanism, steps
 }
 
 
+def frictionless(mech: sr.Mechanism) -> sr.Mechanism:
+    """Without dry friction, which devices do not have."""
+    return mech.with_(friction={body.name: 0.0 for body in mech.model.bodies if any(body.friction)})
+
+
 def starts(mech: sr.Mechanism, count: int, away: float, seed: int = 0) -> tuple[Any, Any]:
     """States on the constraints at random poses: `count` copies of those that could be projected."""
     rng = np.random.default_rng(seed)
@@ -49,24 +55,41 @@ def starts(mech: sr.Mechanism, count: int, away: float, seed: int = 0) -> tuple[
     return np.ascontiguousarray(q[pick]), np.ascontiguousarray(v[pick])
 
 
-def measure(name: str, dtype: str, size: tuple[int, int], away: float) -> None:
-    """Print one line: steps per second of `size` = (copies, steps), share of general steps, closure."""
+Given = dict[str, float]
+
+
+def operations(mech: sr.Mechanism, dtype: str) -> str:
+    """Of the recorded step; "teams" where it would be too long."""
+    program = short_program(mech, dtype)
+    return "teams" if program is None else str(program.operations(("step",)))
+
+
+def measure(name: str, mech: sr.Mechanism, dtype: str, size: tuple[int, int], given: Given) -> None:
+    """Print one line: steps per second of `size` = (copies, steps), share of general steps, closure.
+
+    given: how far poses lie `away` from the default one, and the size of random inputs, `torque` [N m].
+    """
     count, steps = size
-    mech = CASES[name][0]()
     began = time.perf_counter()
-    program = program_of(mech, dtype, "the device")
+    ops = operations(mech, dtype)
     recorded = time.perf_counter() - began
     began = time.perf_counter()
     kernels = device_kernels(mech, dtype)
     used = kernels.attributes()
     compiled = time.perf_counter() - began
     began = time.perf_counter()
-    general_kernel(mech)
+    if ops != "teams":
+        general_kernel(mech)
     others = time.perf_counter() - began
-    q, v = starts(mech, count, away)
-    sr.rollout(mech, q, v, dt=STEP, steps=WARM, every=WARM, device="cuda", dtype=dtype)
+    q, v = starts(mech, count, given["away"])
+    u = None
+    if given["torque"]:
+        u = given["torque"] * np.random.default_rng(1).normal(size=(count, steps, mech.nu))
+    run = {"dt": STEP, "device": "cuda", "dtype": dtype}
+    warm = WARM if u is None else steps
+    sr.rollout(mech, q, v, u, steps=warm, every=warm, **run)
     began = time.perf_counter()
-    found = sr.rollout(mech, q, v, dt=STEP, steps=steps, every=steps, device="cuda", dtype=dtype)
+    found = sr.rollout(mech, q, v, u, steps=steps, every=steps, **run)
     taken = time.perf_counter() - began
     fine = found.status == 0
     end = np.ascontiguousarray(found.q[fine, -1])
@@ -74,7 +97,6 @@ def measure(name: str, dtype: str, size: tuple[int, int], away: float) -> None:
     if mech.nc and len(end):
         phi = np.max(np.abs(mech.terms(end, np.zeros((len(end), mech.nv))).phi / mech.units.row_unit), axis=1)
     share = found.general_steps.sum() / (count * steps)
-    ops = program.operations(("step",))
     bad = int(np.sum(~np.isfinite(found.q[fine])))
     print(
         f"{name:10s} {dtype} nv={mech.nv} nc={mech.nc} ops={ops} regs={used['registers']}"
@@ -171,6 +193,8 @@ def main() -> None:
         "--steps", type=int, default=0, help="default: 10,000 of the arms, 200 or 1,000 of others"
     )
     parser.add_argument("--away", type=float, default=0.6)
+    parser.add_argument("--robot", nargs="*", default=(), help="files, instead of the cases")
+    parser.add_argument("--torque", type=float, default=0.0, help="size of random inputs")
     args = parser.parse_args()
     unknown = [name for name in args.only if name not in (*CASES, "crossing")]
     if unknown:
@@ -184,9 +208,16 @@ def main() -> None:
         require_cuda()
     except sr.SarrusError as error:
         raise SystemExit(f"bench.gpu: {error}") from None
+    given = {"away": args.away, "torque": args.torque}
+    for path in args.robot:
+        mech = frictionless(sr.load(path))
+        for dtype in args.dtype:
+            measure(Path(path).stem, mech, dtype, (args.count, args.steps or 200), given)
+    if args.robot:
+        return
     for name in args.only:
         for dtype in args.dtype if name in CASES else ():
-            measure(name, dtype, (args.count, args.steps or CASES[name][1]), args.away)
+            measure(name, CASES[name][0](), dtype, (args.count, args.steps or CASES[name][1]), given)
     if "crossing" in args.only:
         crossing(args.count // 8, args.steps or 300)
 

@@ -43,13 +43,13 @@ SARRUS_HD double abs_(double x) { return ::fabs(x); }
 SARRUS_HD double atan2_(double y, double x) { return ::atan2(y, x); }
 SARRUS_HD double tanh_(double x) { return ::tanh(x); }
 SARRUS_HD double round_(double x) { return ::rint(x); }
-SARRUS_HD void sincos_(double x, double& s, double& c) { s = ::sin(x), c = ::cos(x); }
+SARRUS_HD void sincos_(double x, double& s, double& c) { ::sincos(x, &s, &c); }
 SARRUS_HD float sqrt_(float x) { return ::sqrtf(x); }
 SARRUS_HD float abs_(float x) { return ::fabsf(x); }
 SARRUS_HD float atan2_(float y, float x) { return ::atan2f(y, x); }
 SARRUS_HD float tanh_(float x) { return ::tanhf(x); }
 SARRUS_HD float round_(float x) { return ::rintf(x); }
-SARRUS_HD void sincos_(float x, float& s, float& c) { s = ::sinf(x), c = ::cosf(x); }
+SARRUS_HD void sincos_(float x, float& s, float& c) { ::sincosf(x, &s, &c); }
 SARRUS_HD int lowest_bit(unsigned long long x) {  // of a nonzero word
   int n = 0;
   while (!((x >> n) & 1)) ++n;

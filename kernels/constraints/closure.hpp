@@ -68,8 +68,8 @@ struct Closure {
     return row;
   }
 
-  template <class T>
-  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Row<T>* out) {
+  template <class T, class Out>
+  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Out out) {
     int n = 0;
     for (int i = 0; i < 3; ++i)
       if (has_row(c, i)) out[n++] = linear_row(c, i, p);

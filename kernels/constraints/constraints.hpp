@@ -23,45 +23,40 @@ SARRUS_HD int moved_column(const Model<R>& m, int i) {
   return column;
 }
 
-// Rows of element i, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
+// Rows of the elements, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
 // support, so they cancel exactly. J is the derivative of phi off the manifold too.
 // write(i, k, s, x): x is the entry of row k of element i in column sup_col[s]
 template <class T, class Write>
-SARRUS_HD void rows_of_element(const Model<real<T>>& m, int i, const State<T>& s, const Tree<T>& t,
-                               Rows<T>& r, Write write) {
-  int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
-  Row<T> rows[MAX_ROWS];
-  int column = -1, drive = -1;
-  with_element(m, i, [&](auto kind, const auto& c) {
-    kind.rows(c, pair_of(t, a, b, c), rows);
-    if constexpr (requires { kind.column(c); }) {
-      column = kind.column(c), drive = kind.drive(c);
-      if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];
-    }
-  });
-  Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
-  for (int k = 0; r.W && k < n; ++k) r.W[first + k] = rows[k].W;
-  for (int k = 0; k < n; ++k) {
-    r.phi[first + k] = rows[k].phi;
-    r.b[first + k] = T(0);
-    r.gamma[first + k] = -(dot(rows[k].W_dot, V) + dot(rows[k].W, A));
-  }
-  for (int e = m.el_sup_begin[i]; e < m.el_sup_end[i]; ++e) {
-    int j = m.sup_col[e];
-    Spatial<T> S = t.S[j] * m.sup_sign[e];
-    for (int k = 0; k < n; ++k) write(i, k, e, j == column ? T(-1) : dot(rows[k].W, S));
-  }
-  if (drive < 0) return;
-  r.phi[first] -= s.drive[3 * drive];
-  r.b[first] = s.drive[3 * drive + 1];
-  r.gamma[first] += s.drive[3 * drive + 2];
-}
-
-// Those of all elements
-template <class T, class Write>
 SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r,
                             Write write) {
-  for (int i = 0; i < m.ne; ++i) rows_of_element(m, i, s, t, r, write);
+  for (int i = 0; i < m.ne; ++i) {
+    int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
+    Row<T> rows[MAX_ROWS];
+    int column = -1, drive = -1;
+    with_element(m, i, [&](auto kind, const auto& c) {
+      kind.rows(c, pair_of(t, a, b, c), rows);
+      if constexpr (requires { kind.column(c); }) {
+        column = kind.column(c), drive = kind.drive(c);
+        if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];
+      }
+    });
+    Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
+    for (int k = 0; r.W && k < n; ++k) r.W[first + k] = rows[k].W;
+    for (int k = 0; k < n; ++k) {
+      r.phi[first + k] = rows[k].phi;
+      r.b[first + k] = T(0);
+      r.gamma[first + k] = -(dot(rows[k].W_dot, V) + dot(rows[k].W, A));
+    }
+    for (int e = m.el_sup_begin[i]; e < m.el_sup_end[i]; ++e) {
+      int j = m.sup_col[e];
+      Spatial<T> S = t.S[j] * m.sup_sign[e];
+      for (int k = 0; k < n; ++k) write(i, k, e, j == column ? T(-1) : dot(rows[k].W, S));
+    }
+    if (drive < 0) continue;
+    r.phi[first] -= s.drive[3 * drive];
+    r.b[first] = s.drive[3 * drive + 1];
+    r.gamma[first] += s.drive[3 * drive + 2];
+  }
 }
 
 // h -= generalized forces of the user's: the entries of rows that are none (u_row -1) in place of J

@@ -10,14 +10,15 @@ SARRUS_BEGIN
 struct Distance {
   SARRUS_PARAMETERS(SARRUS_DISTANCE)
 
-  template <class T>
-  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Row<T>* out) {
+  template <class T, class Out>
+  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Out out) {
     Vec3<T> r = p.pB - p.pA, r_dot = p.vB - p.vA;
     T l = sqrt_(dot(r, r));
     Vec3<T> e = r * (real<T>(1) / l);
     Vec3<T> e_dot = (r_dot - e * dot(e, r_dot)) * (real<T>(1) / l);
-    out[0] = along(p, e, e_dot);
-    out[0].phi = l - c.length;
+    Row<T> row = along(p, e, e_dot);
+    row.phi = l - c.length;
+    out[0] = row;
   }
   template <class R>
   static SARRUS_HD void latch(const auto&, const Pair<R>& p, auto& to) {

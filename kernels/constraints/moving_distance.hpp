@@ -14,8 +14,8 @@ SARRUS_BEGIN
 struct MovingDistance {
   SARRUS_PARAMETERS(SARRUS_MOVING_DISTANCE)
 
-  template <class T>
-  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Row<T>* out) {
+  template <class T, class Out>
+  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Out out) {
     Distance::Parameters<real<T>> fixed;
     fixed.length = c.length;  // the points are those of the pair
     Distance::rows(fixed, p, out);

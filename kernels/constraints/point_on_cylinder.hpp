@@ -14,16 +14,17 @@ SARRUS_BEGIN
 struct PointOnCylinder {
   SARRUS_PARAMETERS(SARRUS_POINT_ON_CYLINDER)
 
-  template <class T>
-  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Row<T>* out) {
+  template <class T, class Out>
+  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Out out) {
     Vec3<T> d = turn(p.Ra, c.axis), d_dot = cross(p.wa, d), r = p.pB - p.pA, r_dot = p.vB - p.vA;
     T along_axis = dot(d, r);
     Vec3<T> s = r - d * along_axis;
     Vec3<T> s_dot = r_dot - d_dot * along_axis - d * (dot(d_dot, r) + dot(d, r_dot));
     T l = sqrt_(dot(s, s));
     Vec3<T> e = s * (real<T>(1) / l);
-    out[0] = along(p, e, (s_dot - e * dot(e, s_dot)) * (real<T>(1) / l));
-    out[0].phi = l - c.radius;  // (1)
+    Row<T> row = along(p, e, (s_dot - e * dot(e, s_dot)) * (real<T>(1) / l));
+    row.phi = l - c.radius;  // (1)
+    out[0] = row;
   }
   template <class R>
   static SARRUS_HD void latch(const auto& c, const Pair<R>& p, auto& to) {

@@ -15,8 +15,8 @@ SARRUS_BEGIN
 struct Rolling {
   SARRUS_PARAMETERS(SARRUS_ROLLING)
 
-  template <class T>
-  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Row<T>* out) {
+  template <class T, class Out>
+  static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Out out) {
     Vec3<T> n = turn(p.Ra, c.normal), axis = turn(p.Rb, c.axis);
     Vec3<T> w = p.wb, axis_dot = cross(w, axis);
     Vec3<T> g = n - axis * dot(n, axis);
@@ -33,7 +33,7 @@ struct Rolling {
     t1 = t1 * (real<T>(1) / sqrt_(dot(t1, t1)));
     const Vec3<T> d[3] = {n, t1, cross(n, t1)};
     for (int j = 0; j < 3; ++j)
-      out[j] = {j == 0 ? dot(n, P - p.pA) : T(0), force_at(P, d[j]), {zero3<T>(), cross(P_dot, d[j])}};
+      out[j] = Row<T>{j == 0 ? dot(n, P - p.pA) : T(0), force_at(P, d[j]), {zero3<T>(), cross(P_dot, d[j])}};
   }
 };
 

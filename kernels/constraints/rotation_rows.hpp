@@ -16,8 +16,8 @@ SARRUS_HD Vec3<T> rotation_between(const Mat3<T>& RA, const Mat3<T>& RB) {
 
 // The three rows of that rotation vector, in world axes: with f = R_A phi, g = R_A phi',
 //   m_i = a_i + f x a_i / 2 + c f x (f x a_i)
-template <class T>
-SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>& RB, Row<T>* out) {
+template <class T, class Out>
+SARRUS_HD void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>& RB, Out out) {
   Vec3<T> phi = rotation_between(RA, RB), f = turn(RA, phi);
   LogCurvature<T> k = log_curvature(dot(phi, phi));
   Vec3<T> g = log_rate(f, k.c, p.V.ang);
@@ -29,7 +29,7 @@ SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>&
     Vec3<T> e = axes[i], fe = cross(f, e), ge = cross(g, e), ffe = cross(f, fe);
     Vec3<T> w = e + fe * half + ffe * k.c;
     Vec3<T> w_dot = cross(p.wa, w) + ge * half + ffe * c_dot + (cross(g, fe) + cross(f, ge)) * k.c;
-    out[i] = {values[i], {zero3<T>(), w}, {zero3<T>(), w_dot}};
+    out[i] = Row<T>{values[i], {zero3<T>(), w}, {zero3<T>(), w_dot}};
   }
 }
 

@@ -34,22 +34,30 @@ struct TeamRun {
   double halves, rounding;  // error over what two halves differ, and what of it is rounding
 };
 
+// The copy of a team; `exists` is false for a team that has none and runs along with another's
+struct Place {
+  long long copy;
+  bool exists;
+};
+
 // The state of a copy into s, positions without whole turns
 template <class S, class T, class Team>
 SARRUS_HD void load_copy(S& s, const TeamRun<T>& run, long long copy, Team& team) {
   const double* q = run.q + copy * s.m.nq;
   team.each(s.m.nq, [&](int j) {
-    s.turns[j] = s.p.turning[j] ? T(round_(q[j] * (1 / WHOLE_TURN))) : T(0);
-    s.q[j] = T(q[j] - double(s.turns[j]) * WHOLE_TURN);
+    double whole = s.p.turning[j] ? round_(q[j] * (1 / WHOLE_TURN)) : 0.0;
+    if (s.p.turns) s.turns[j] = T(whole);
+    s.q[j] = T(q[j] - whole * WHOLE_TURN);
   });
   team.each(s.m.nv, [&](int j) { s.v[j] = run.v[copy * s.m.nv + j]; });
 }
 
-// The state of a copy, out of s, to some row of q and v
+// A state (q, v), with whole turns, to some row of positions and velocities
 template <class S, class T, class Team>
-SARRUS_HD void store_copy(const S& s, double* q, T* v, Team& team) {
-  team.each(s.m.nq, [&](int j) { q[j] = double(s.q[j]) + double(s.turns[j]) * WHOLE_TURN; });
-  team.each(s.m.nv, [&](int j) { v[j] = s.v[j]; });
+SARRUS_HD void store_state(const S& s, const T* q, const T* v, double* q_row, T* v_row, Team& team) {
+  team.each(s.m.nq,
+            [&](int j) { q_row[j] = double(q[j]) + (s.p.turns ? double(s.turns[j]) * WHOLE_TURN : 0.0); });
+  team.each(s.m.nv, [&](int j) { v_row[j] = v[j]; });
 }
 
 // Forces of a step: tau and inputs
@@ -64,29 +72,29 @@ SARRUS_HD void load_force(S& s, const TeamRun<T>& run, long long copy, int step,
   });
 }
 
-// (q_next, v_next) becomes the state, angles between -pi and pi
+// (q1, v1) becomes the state
 template <class S, class Team>
-SARRUS_HD void accept_next(S& s, Team& team) {
-  using T = typename S::T;
-  team.each(s.m.nq, [&](int j) {
-    T x = s.q_next[j];
-    if (s.p.turns && s.p.turning[j]) {
-      T whole = round_(x * T(1 / WHOLE_TURN));
-      x = (x - whole * T(WHOLE_TURN)) - whole * T(WHOLE_TURN - double(T(WHOLE_TURN)));
-      s.turns[j] += whole;
-    }
-    s.q[j] = x;
-  });
-  team.each(s.m.nv, [&](int j) { s.v[j] = s.v_next[j]; });
+SARRUS_HD void begin_at_end(S& s, Team& team) {
+  team.each(s.m.nq, [&](int j) { s.q[j] = s.q1[j]; });
+  team.each(s.m.nv, [&](int j) { s.v[j] = s.v1[j]; });
 }
 
-// By how much x and y (n) differ in these units, without what is rounding; size: of x
-template <class T, class Team>
-SARRUS_HD double step_difference(const TeamRun<T>& run, const T* x, const T* y, const double* unit, int n,
-                                 double& size, Team& team) {
-  double apart = team.most(n, [&](int j) { return abs_(double(x[j]) - double(y[j])) / unit[j]; });
-  double found = team.most(n, [&](int j) { return abs_(double(x[j])) / unit[j]; });
-  size = larger(found, size);
+// Angles of the state between -pi and pi
+template <class S, class Team>
+SARRUS_HD void wrap_angles(S& s, Team& team) {
+  using T = typename S::T;
+  if (!s.p.turns) return;
+  team.each(s.m.nq, [&](int j) {
+    if (!s.p.turning[j]) return;
+    T x = s.q[j], whole = round_(x * T(1 / WHOLE_TURN));
+    s.q[j] = (x - whole * T(WHOLE_TURN)) - whole * T(WHOLE_TURN - double(T(WHOLE_TURN)));
+    s.turns[j] += whole;
+  });
+}
+
+// What two halves differ by from a step, in units of which its numbers have `size`, without what is rounding
+template <class T>
+SARRUS_HD double step_error_of(const TeamRun<T>& run, double apart, double size) {
   return larger(run.halves * apart - run.rounding * size, 0.0);
 }
 
@@ -98,37 +106,34 @@ struct Progress {
   T open, velocity_open;
 };
 
-// After the two halves of a step to (q_next, v_next): what they differ goes to the errors of the copy.
+// After the two halves of the step to the state in run.q and run.v, which ended at (q1, v1): what they differ
+// goes to the errors of the copy.
 template <class S, class T, class Team>
 SARRUS_HD void note_difference(S& s, const TeamRun<T>& run, long long copy, Progress<T>& at, Team& team) {
-  double size = 1, speed = 0;
-  double position = step_difference(run, s.q_next, s.q1, run.units, s.m.nq, size, team);
-  double velocity = step_difference(run, s.v_next, s.v1, run.units + s.m.nq, s.m.nv, speed, team);
+  const double *q = run.q + copy * s.m.nq, *unit = run.units, *speed_unit = run.units + s.m.nq;
+  const T* v = run.v + copy * s.m.nv;
+  auto whole = [&](int j) { return s.p.turns ? double(s.turns[j]) * WHOLE_TURN : 0.0; };
+  double apart = team.most(s.m.nq, [&](int j) { return abs_(q[j] - whole(j) - double(s.q1[j])) / unit[j]; });
+  double size = team.most(s.m.nq, [&](int j) { return abs_(double(s.q1[j])) / unit[j]; });
+  double faster =
+      team.most(s.m.nv, [&](int j) { return abs_(double(v[j]) - double(s.v1[j])) / speed_unit[j]; });
+  double speed = team.most(s.m.nv, [&](int j) { return abs_(double(v[j])) / speed_unit[j]; });
   double* errors = run.errors + 5 * copy;
   int since = at.step - at.since;
   team.each(1, [&](int) {
     for (int k = 0; k < 2; ++k) errors[2 + k] += since * errors[k];
-    errors[0] = position;
-    errors[1] = velocity;
+    errors[0] = step_error_of(run, apart, larger(size, 1.0));
+    errors[1] = step_error_of(run, faster, speed);
     errors[4] = larger(speed, errors[4]);
   });
   at.since = at.step;
   at.test = at.step + run.tested;
 }
 
-// (q1, v1) becomes (q, v), where the step goes on
-template <class S, class Team>
-SARRUS_HD void begin_at_end(S& s, Team& team) {
-  team.each(s.m.nq, [&](int j) { s.q[j] = s.q1[j]; });
-  team.each(s.m.nv, [&](int j) { s.v[j] = s.v1[j]; });
-}
-
-// After the step itself: (q_next, v_next) is the state to come; returns whether a test is due.
-template <class S, class T, class Team>
-SARRUS_HD bool choose_next(S& s, const StepReport<T>& found, bool going, Progress<T>& at, Team& team) {
+// After the step itself: whether it counts, and whether a test is due
+template <class T>
+SARRUS_HD bool note_step(const StepReport<T>& found, bool going, Progress<T>& at) {
   at.moved = going && found.guards == 0;
-  team.each(s.m.nq, [&](int j) { s.q_next[j] = at.moved ? s.q1[j] : s.q[j]; });
-  team.each(s.m.nv, [&](int j) { s.v_next[j] = at.moved ? s.v1[j] : s.v[j]; });
   if (going) at.failed = found.guards;
   if (!at.moved) return false;
   at.open = larger(found.drift, at.open);
@@ -136,28 +141,41 @@ SARRUS_HD bool choose_next(S& s, const StepReport<T>& found, bool going, Progres
   return at.step >= at.test;
 }
 
+// Puts the state to come into run.q and run.v, and the state itself back where the halves begin.
+template <class S, class T, class Team>
+SARRUS_HD void begin_test(S& s, const TeamRun<T>& run, long long copy, bool exists, bool moved, Team& team) {
+  const T *q = moved ? s.q1 : s.q, *v = moved ? s.v1 : s.v;
+  if (exists) store_state(s, q, v, run.q + copy * s.m.nq, run.v + copy * s.m.nv, team);
+  s.factored = false;
+}
+
 // Takes one step of the copy where it is `going`, and its halves where a test is due. Copies that are not
 // going take part: teams of a warp run in step.
 template <class S, class T, class Team>
-SARRUS_HD void advance_once(S& s, const TeamRun<T>& run, long long copy, bool going, Progress<T>& at,
+SARRUS_HD void advance_once(S& s, const TeamRun<T>& run, const Place& place, bool going, Progress<T>& at,
                             Team& team) {
-  load_force(s, run, copy, going ? at.step : run.first, team);
-  bool test = false;
+  load_force(s, run, place.copy, going ? at.step : run.first, team);
+  bool test = false, tested = false;
   int failed = 0;
   for (int k = 0; k < 3; ++k) {  // the step, its halves
     StepReport<T> found = step_by_team(s, k == 0 ? run.dt : run.dt * T(0.5), team);
     if (k == 0) {
-      test = choose_next(s, found, going, at, team);
-      if (!team.any(test)) break;
-      s.factored = false;
+      test = note_step(found, going, at);
+      tested = team.any(test);
+      if (!tested) break;
+      begin_test(s, run, place.copy, place.exists, at.moved, team);
     } else {
       failed |= found.guards;
       if (k == 1) begin_at_end(s, team);
     }
   }
-  if (test && failed == 0) note_difference(s, run, copy, at, team);
-  s.factored = s.factored && at.moved && !test;
-  accept_next(s, team);
+  if (test && failed == 0) note_difference(s, run, place.copy, at, team);
+  if (tested)
+    load_copy(s, run, place.copy, team);
+  else if (at.moved)
+    begin_at_end(s, team);
+  s.factored = s.factored && at.moved && !tested;
+  wrap_angles(s, team);
   at.step += at.moved ? 1 : 0;
 }
 
@@ -186,21 +204,23 @@ SARRUS_HD void store_progress(const TeamRun<T>& run, long long copy, const Progr
   for (int k = 0; k < 2; ++k) errors[2 + k] += (at.step - at.since) * errors[k];
 }
 
-// Steps of one copy; `exists` is false for a team that has none and only runs along.
+// Steps of one copy
 template <class S, class T, class Team>
-SARRUS_HD void advance_copy(S& s, const TeamRun<T>& run, long long copy, bool exists, Team& team) {
+SARRUS_HD void advance_copy(S& s, const TeamRun<T>& run, const Place& place, Team& team) {
+  long long copy = place.copy;
   Progress<T> at = progress_of(run, copy);
   load_copy(s, run, copy, team);
   for (;;) {
-    bool going = exists && !at.failed && at.step < at.last;
+    bool going = place.exists && !at.failed && at.step < at.last;
     if (!team.any(going)) break;
-    advance_once(s, run, copy, going, at, team);
+    at.moved = false;
+    advance_once(s, run, place, going, at, team);
     if (!at.moved || !run.rows || at.step % run.every != 0) continue;
     long long row = copy * run.rows + at.step / run.every - run.first / run.every - 1;
-    store_copy(s, run.q_kept + row * s.m.nq, run.v_kept + row * s.m.nv, team);
+    store_state(s, s.q, s.v, run.q_kept + row * s.m.nq, run.v_kept + row * s.m.nv, team);
   }
-  if (!exists) return;
-  store_copy(s, run.q + copy * s.m.nq, run.v + copy * s.m.nv, team);
+  if (!place.exists) return;
+  store_state(s, s.q, s.v, run.q + copy * s.m.nq, run.v + copy * s.m.nv, team);
   team.each(1, [&](int) { store_progress(run, copy, at); });
 }
 
@@ -214,17 +234,18 @@ SARRUS_HD int acceleration_by_team(S& s, const T* q, const T* v, const T* tau, T
   team.each(m.nv, [&](int j) { s.v[j] = v[j], s.force[j] = tau[j]; });
   StepReport<T> found;
   evaluate_by_team(s, Pass::STAGE, s.q, s.v, team);
-  enter_equations(m, s.p, s.q, s.tree, s.rows, s.I, s.e, team);
   enter_right_side(s, Pass::STAGE, s.q, s.v, team);
+  enter_matrix(s, Pass::STAGE, s.q, s.v, team);
   solve_by_team(s, Pass::STAGE, team);
   found.require(PIVOT, smallest_pivot_of(m, s.p, s.e, team) > T(NEAR_SINGULAR));
   team.each(m.nv, [&](int j) { a[j] = s.v1[j] = s.e.solution(j); });
-  team.each(m.nc, [&](int r) { s.gamma[r] = s.rows.gamma[r]; });
   T size = largest_by_team(m, s.v1, team);
-  T scale = size + team.most(m.nc, [&](int r) { return abs_(s.gamma[r]) / m.row_unit[r]; });
+  T scale = size + team.most(m.nc, [&](int r) { return abs_(s.rows.gamma[r]) / m.row_unit[r]; });
+  T* gamma = s.e.x;  // the equations have been solved
+  team.each(m.nc, [&](int r) { gamma[r] = s.rows.gamma[r]; });
   move_by_team(m, s.p, s.v1, s.tree, team);
   rows_by_team(m, State<T>{s.q, s.v1, nullptr, nullptr}, s.tree, s.rows, s.Jv, team);  // J a in place of J v
-  T off = team.most(m.nc, [&](int r) { return abs_(s.gamma[r] - s.Jv[r]) / m.row_unit[r]; });
+  T off = team.most(m.nc, [&](int r) { return abs_(gamma[r] - s.Jv[r]) / m.row_unit[r]; });
   found.require(DECISION, size < T(FASTEST));
   found.require(RANK, off <= scale * s.p.dropped);
   return found.guards;

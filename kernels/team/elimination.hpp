@@ -23,7 +23,6 @@ SARRUS_BEGIN
 template <class T>
 struct TeamEquations {
   T* x;      // entries, reciprocal pivots, right side, places for updates that do nothing
-  T* J;      // (kept_entries) of kept rows
   T* scale;  // (kept rows) what pivots are compared with
   int inverse, right;
 
@@ -32,7 +31,6 @@ struct TeamEquations {
     inverse = p.entries;
     right = inverse + p.unknowns;
     arena.take(right + p.unknowns + p.width, x);
-    arena.take(p.kept_entries, J);
     arena.take(p.unknowns - nv, scale);
   }
   // Unknown i of (1) after a substitution
@@ -41,10 +39,11 @@ struct TeamEquations {
 
 template <class T, class Index>
 SARRUS_HD void update(const Update<Index>& one, T* x) {
+  auto at = [&](Index i) -> T& { return *reinterpret_cast<T*>(reinterpret_cast<char*>(x) + i); };
   if (one.d == Index(~Index(0)))
-    x[one.to] = real<T>(1) / x[one.a];
+    at(one.to) = real<T>(1) / at(one.a);
   else
-    x[one.to] -= x[one.a] * x[one.b] * x[one.d];
+    at(one.to) -= at(one.a) * at(one.b) * at(one.d);
 }
 
 // Rounds [begin, end) of updates
@@ -53,25 +52,49 @@ SARRUS_HD void update_rounds(const Tables& p, int begin, int end, T* x, Team& te
   team.rounds(p.updates, p.width, begin, end, [&](const auto& one) { update(one, x); });
 }
 
-// Values of all rows, their wrenches r.W, and Jv (nc) = J v   in: the state, t (placed; moved, where gamma
-// and Jv matter)
+// Where rows of an element go as they are computed: phi, gamma, the wrench, and J v (constraints/row.hpp (1))
+template <class T>
+struct RowsOfElement {
+  const Rows<T>& r;
+  T* Jv;
+  Spatial<T> V, A;  // of b relative to a
+  int first;
+
+  struct Slot {
+    const RowsOfElement& to;
+    int k;
+    SARRUS_HD void operator=(const Row<T>& row) const {
+      to.r.phi[k] = row.phi;
+      to.r.gamma[k] = -(dot(row.W_dot, to.V) + dot(row.W, to.A));
+      to.r.W[k] = row.W;
+      to.Jv[k] = dot(row.W, to.V);
+    }
+  };
+  SARRUS_HD Slot operator[](int k) const { return {*this, first + k}; }
+  SARRUS_HD RowsOfElement operator+(int n) const { return {r, Jv, V, A, first + n}; }
+};
+
+// phi and gamma of all rows, their wrenches r.W, and Jv (nc) = J v: no row has a drive
+// in: the state, t (placed; moved, where gamma and Jv matter)
 template <class T, class Team>
 SARRUS_HD void rows_by_team(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r, T* Jv,
                             Team& team) {
   team.each(m.ne + m.nk, [&](int i) {
-    if (i < m.ne) {
-      rows_of_element(m, i, s, t, r, [](int, int, int, const T&) {});
-      Spatial<T> V = t.V[m.el_b[i]] - t.V[m.el_a[i]];
-      for (int k = m.el_row[i]; k < m.el_row[i] + m.el_rows[i]; ++k) Jv[k] = dot(r.W[k], V);
-      int column = moved_column(m, i);
-      if (column >= 0) Jv[m.el_row[i]] -= s.v[column];
+    if (i >= m.ne) {
+      int c = i - m.ne;
+      values_of_coupling(m, c, s, r);
+      Jv[m.k_row[c]] = sum_of<T>(m.k_end[c] - m.k_begin[c], [&](int k) {
+        return slope_of_term(m, m.k_begin[c] + k, s.q) * s.v[m.kt_v[m.k_begin[c] + k]];
+      });
       return;
     }
-    int c = i - m.ne, row = m.k_row[c];
-    values_of_coupling(m, c, s, r);
-    T sum = T(0);
-    for (int k = m.k_begin[c]; k < m.k_end[c]; ++k) sum += slope_of_term(m, k, s.q) * s.v[m.kt_v[k]];
-    Jv[row] = sum;
+    int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i];
+    RowsOfElement<T> to = {r, Jv, t.V[b] - t.V[a], t.A[b] - t.A[a], first};
+    with_element(m, i, [&](auto kind, const auto& c) {
+      kind.rows(c, pair_of(t, a, b, c), to);
+      if constexpr (requires { kind.column(c); })
+        if (kind.column(c) >= 0) r.phi[first] -= s.q[kind.entry(c)], Jv[first] -= s.v[kind.column(c)];
+    });
   });
 }
 
@@ -90,43 +113,45 @@ SARRUS_HD T entry_of_row(const Model<real<T>>& m, const Tables& p, int s, const 
   return sum;
 }
 
-// The matrix of (1), and what pivots are compared with   in: q, t (placed), the rows, I of subtrees
+// The matrix of (1)   in: q, t (placed), the rows, I of subtrees, which may lie where the matrix goes; f (nv) is
+// room
 template <class T, class Tables, class Team>
 SARRUS_HD void enter_equations(const Model<real<T>>& m, const Tables& p, const T* q, const Tree<T>& t,
-                               const Rows<T>& r, const Inertia<T>* I, TeamEquations<T>& e, Team& team) {
+                               const Rows<T>& r, const Inertia<T>* I, Spatial<T>* f, TeamEquations<T>& e,
+                               Team& team) {
   T* x = e.x;
+  team.each(m.nv, [&](int k) { f[k] = I[p.node_of[k]] * t.S[k]; });
   team.each(e.inverse, [&](int i) { x[i] = T(0); });
   team.each(m.nv, [&](int k) {
-    Spatial<T> f = I[p.node_of[k]] * t.S[k];
     int begin = p.branch_begin[k];
     for (int s = begin; s < p.branch_begin[k + 1]; ++s) {
-      T entry = dot(t.S[p.branch_column[s]], f);
+      T entry = dot(t.S[p.branch_column[s]], f[k]);
       x[p.branch_place[s]] = s == begin ? entry + m.armature[k] : entry;
     }
   });
-  team.each(p.kept_entries, [&](int s) {
-    T entry = entry_of_row(m, p, s, q, t, r);
-    e.J[s] = entry;
-    x[p.kept_place[s]] = entry;
-  });
-  team.each(p.unknowns - m.nv, [&](int k) {
-    T light = T(0), squared = T(0);
-    real<T> unit = m.row_unit[p.kept_row[k]];
-    for (int s = p.kept_begin[k]; s < p.kept_begin[k + 1]; ++s) {
-      int j = p.kept_column[s];
-      T entry = e.J[s], without = entry * (m.unit[j] / unit);
-      light += entry * entry / x[p.branch_place[p.branch_begin[j]]];
-      squared += without * without;
-    }
-    e.scale[k] = light / squared;
-  });
+  team.each(p.kept_entries, [&](int s) { x[p.kept_place[s]] = entry_of_row(m, p, s, q, t, r); });
 }
 
-// J v of kept row k   in: e.J
+// What the pivots of kept row k are compared with   in: the matrix of (1)
+template <class T, class Tables>
+SARRUS_HD T scale_of_row(const Model<real<T>>& m, const Tables& p, const TeamEquations<T>& e, int k) {
+  T light = T(0), squared = T(0);
+  real<T> unit = m.row_unit[p.kept_row[k]];
+  for (int s = p.kept_begin[k]; s < p.kept_begin[k + 1]; ++s) {
+    int j = p.kept_column[s];
+    T entry = e.x[p.kept_place[s]], without = entry * (m.unit[j] / unit);
+    light += entry * entry / e.x[p.branch_place[p.branch_begin[j]]];
+    squared += without * without;
+  }
+  return light / squared;
+}
+
+// J v of kept row k   in: the matrix of (1)
 template <class T, class Tables>
 SARRUS_HD T kept_row_times(const Tables& p, const TeamEquations<T>& e, int k, const T* v) {
   T sum = T(0);
-  for (int s = p.kept_begin[k]; s < p.kept_begin[k + 1]; ++s) sum += e.J[s] * v[p.kept_column[s]];
+  for (int s = p.kept_begin[k]; s < p.kept_begin[k + 1]; ++s)
+    sum += e.x[p.kept_place[s]] * v[p.kept_column[s]];
   return sum;
 }
 

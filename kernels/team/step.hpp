@@ -25,26 +25,31 @@ struct TeamStepper {
   Tree<T> tree;
   Rows<T> rows;
   TeamEquations<T> e;
-  Inertia<T>* I;
-  Spatial<T>*F, *W;
-  T *q, *v, *force;            // a state, and the forces applied to it
-  T *q1, *v1, *u, *su, *sv;    // trial state, increments, sums over the stages
-  T *Jv, *gamma;               // (nc)
-  T *q_next, *v_next, *turns;  // of team/advance.hpp: the state to come, whole turns of positions
-  bool factored = false;       // the equations are factorized at q, where the smallest pivot is
-  T pivot = T(0);              // this one
+  Inertia<T>* I;             // where the matrix of the equations comes to lie
+  Spatial<T>*F, *W, *f;      // wrenches of subtrees, in place of accelerations; of forces; f (nv) is room
+  T *q, *v, *force;          // a state, and the forces applied to it
+  T *q1, *v1, *u, *su, *sv;  // trial state, increments, sums over the stages
+  T *Jv, *turns;             // (nc) J v; whole turns of positions, team/advance.hpp
+  bool factored = false;     // the equations are factorized at q, where the smallest pivot is
+  T pivot = T(0);            // this one
 
   SARRUS_HD TeamStepper(const Model<R>& model, const TeamTables<R, Index>& tables, Arena& arena)
       : m(model), p(tables) {
-    tree.bind(arena, m);
-    arena.take(m.nc, rows.phi, rows.b, rows.gamma, Jv, gamma);
-    arena.take(m.nc, rows.W);
+    arena.take(m.nn, tree.R, tree.p);
+    arena.take(m.nv, tree.S);
+    arena.take(1, tree.O);
+    arena.take(2 * m.nn > m.nv ? 2 * m.nn : m.nv, tree.V);
+    tree.A = F = tree.V + m.nn;
+    f = tree.V;
+    arena.take(m.nc, rows.phi, rows.gamma, rows.W, Jv);
+    rows.b = Jv;
     rows.J = nullptr;
     e.bind(arena, p, m.nv);
-    arena.take(m.nn, I, F);
+    I = reinterpret_cast<Inertia<T>*>(e.x);
     arena.take(m.nf, W);
-    arena.take(m.nq, q, q1, q_next, turns);
-    arena.take(m.nv, v, force, v1, u, su, sv, v_next);
+    arena.take(m.nq, q, q1);
+    arena.take(p.turns ? m.nq : 0, turns);
+    arena.take(m.nv, v, force, v1, u, su, sv);
   }
 };
 
@@ -65,13 +70,15 @@ template <class S, class T, class Team>
 SARRUS_HD void evaluate_by_team(S& s, Pass pass, const T* q, const T* v, Team& team) {
   auto& m = s.m;
   auto& p = s.p;
+  bool motion = pass == Pass::STAGE || pass == Pass::BEGIN;
   if (pass == Pass::STAGE || pass == Pass::CHECK) place_by_team(m, p, q, s.tree, team);
-  if (pass == Pass::STAGE || pass == Pass::BEGIN) move_by_team(m, p, v, s.tree, team);
-  if (pass != Pass::CHECK) weigh_by_team(m, p, s.tree, s.I, s.F, s.W, team);
-  if (pass != Pass::END) rows_by_team(m, State<T>{q, v, nullptr, nullptr}, s.tree, s.rows, s.Jv, team);
+  if (motion) move_by_team(m, p, v, s.tree, team);
+  State<T> state = {q, v, nullptr, nullptr};
+  if (pass != Pass::END) rows_by_team(m, state, s.tree, s.rows, s.Jv, team);
+  if (motion) demand_by_team(m, p, s.tree, s.F, s.W, team);
 }
 
-// The right side of the equations: forces and gamma, or what is left of phi or of J v = b
+// The right side of the equations at (q, v): forces and gamma, or what is left of phi or of J v = b
 template <class S, class T, class Team>
 SARRUS_HD void enter_right_side(S& s, Pass pass, const T* q, const T* v, Team& team) {
   auto& m = s.m;
@@ -81,13 +88,24 @@ SARRUS_HD void enter_right_side(S& s, Pass pass, const T* q, const T* v, Team& t
     T x = T(0);
     if (i >= m.nv) {
       int r = p.kept_row[i - m.nv];
-      x = motion                ? s.rows.gamma[r]
-          : pass == Pass::CHECK ? -s.rows.phi[r]
-                                : s.rows.b[r] - kept_row_times(p, s.e, i - m.nv, v);
+      x = motion ? s.rows.gamma[r] : -s.rows.phi[r];
     } else if (motion) {
       x = s.force[i] - dot(s.tree.S[i], s.F[p.node_of[i]]) - joint_resistance(m, i, q, v);
     }
     s.e.x[s.e.right + i] = x;
+  });
+}
+
+// The equations of a pass that factorizes; at the end of a step with J v as right side of the rows
+template <class S, class T, class Team>
+SARRUS_HD void enter_matrix(S& s, Pass pass, const T* q, const T* v, Team& team) {
+  auto& m = s.m;
+  auto& p = s.p;
+  weigh_by_team(m, p, s.tree, s.I, team);
+  enter_equations(m, p, q, s.tree, s.rows, s.I, s.f, s.e, team);
+  team.each(p.unknowns - m.nv, [&](int k) {
+    s.e.scale[k] = scale_of_row(m, p, s.e, k);
+    if (pass == Pass::END) s.e.x[s.e.right + m.nv + k] = -kept_row_times(p, s.e, k, v);
   });
 }
 
@@ -187,7 +205,7 @@ template <class S, class T, class Team>
 SARRUS_HD Pass after_stage(S& s, const T& h, int i, StepReport<T>& found, Team& team) {
   auto& m = s.m;
   if (i == 0) {
-    T off = team.most(m.nc, [&](int r) { return abs_(s.rows.b[r] - s.Jv[r]) / m.row_unit[r]; });
+    T off = team.most(m.nc, [&](int r) { return abs_(s.Jv[r]) / m.row_unit[r]; });
     found.velocity_drift = off;
   }
   if (s.factored) {
@@ -236,9 +254,8 @@ SARRUS_HD StepReport<T> step_by_team(S& s, T h, Team& team) {
       pass = Pass::END;
       continue;
     }
-    if (pass == Pass::STAGE || pass == Pass::END)
-      enter_equations(s.m, s.p, q, s.tree, s.rows, s.I, s.e, team);
     enter_right_side(s, pass, q, v, team);
+    if (pass == Pass::STAGE || pass == Pass::END) enter_matrix(s, pass, q, v, team);
     solve_by_team(s, pass, team);
     if (pass == Pass::CHECK) {
       close_positions(s, open, team);

@@ -17,7 +17,8 @@
 
 SARRUS_BEGIN
 
-// x[to] -= x[a] x[b] x[d], or x[to] = 1 / x[a] where d is the largest Index; see team/elimination.hpp.
+// x[to] -= x[a] x[b] x[d], or x[to] = 1 / x[a] where d is the largest Index; see team/elimination.hpp. Indices
+// count bytes.
 template <class Index>
 struct alignas(4 * sizeof(Index)) Update {
   Index to, a, b, d;
@@ -29,7 +30,7 @@ struct alignas(4 * sizeof(Index)) Update {
   X(levels) /* of nodes by their distance from the ground */ \
   X(branches) /* entries of M on and below its diagonal */ \
   X(kept_entries) /* of J, of the rows that are kept */ \
-  X(unknowns) /* nv, then one for each row that is kept */ X(entries) /* of the factor */ \
+  X(unknowns) /* nv, then one for each row that is kept */ X(entries) /* of the factor, at least as many as inertias of nodes have, and as J has rows */ \
   X(width) /* updates of a round */ X(factor_rounds) X(back_rounds) X(solve_rounds) \
   X(newton_steps)
 #define SARRUS_TEAM_FIELDS(X) \

@@ -104,28 +104,35 @@ SARRUS_HD void subtract_wrenches_by_team(const Model<real<T>>& m, const Tree<T>&
   });
 }
 
-// out: I of subtrees, F (wrenches that subtrees need)   in: t (moved)
+// Adds to nodes what their children have, from the leaves to the first level: `parts` numbers of each
+template <class T, class Tables, class Team, class At>
+SARRUS_HD void add_children(const Tables& p, int parts, Team& team, At at) {
+  for (int level = p.levels - 2; level > 0; --level)
+    each_at_level(p, level, parts, team, [&](int i, int c) {
+      T sum = *at(i, c);
+      for (int k = p.child_begin[i]; k < p.child_begin[i + 1]; ++k) sum += *at(p.child[k], c);
+      *at(i, c) = sum;
+    });
+}
+
+// out: F (wrenches that subtrees need), which may be t.A   in: t (moved)
 template <class T, class Tables, class Team>
-SARRUS_HD void weigh_by_team(const Model<real<T>>& m, const Tables& p, const Tree<T>& t, Inertia<T>* I,
-                             Spatial<T>* F, Spatial<T>* W, Team& team) {
-  constexpr int SIZE = sizeof(Inertia<T>) / sizeof(T), PARTS = SIZE + 6;
+SARRUS_HD void demand_by_team(const Model<real<T>>& m, const Tables& p, const Tree<T>& t, Spatial<T>* F,
+                              Spatial<T>* W, Team& team) {
   team.each(m.nn, [&](int i) {
-    if (i == 0) {
-      F[0] = zero6<T>();
-      return;
-    }
-    I[i] = inertia_of_node(m, i, t);
-    F[i] = wrench_of_node(I[i], t.V[i], t.A[i]);
+    F[i] = i == 0 ? zero6<T>() : wrench_of_node(inertia_of_node(m, i, t), t.V[i], t.A[i]);
   });
   subtract_wrenches_by_team(m, t, F, W, team);
-  for (int level = p.levels - 2; level > 0; --level)
-    each_at_level(p, level, PARTS, team, [&](int i, int c) {
-      T* to = c < SIZE ? numbers<T>(I, i) + c : numbers<T>(F, i) + c - SIZE;
-      T sum = *to;
-      for (int k = p.child_begin[i]; k < p.child_begin[i + 1]; ++k)
-        sum += c < SIZE ? numbers<T>(I, p.child[k])[c] : numbers<T>(F, p.child[k])[c - SIZE];
-      *to = sum;
-    });
+  add_children<T>(p, 6, team, [&](int i, int c) { return numbers<T>(F, i) + c; });
+}
+
+// out: I of subtrees   in: t (placed)
+template <class T, class Tables, class Team>
+SARRUS_HD void weigh_by_team(const Model<real<T>>& m, const Tables& p, const Tree<T>& t, Inertia<T>* I,
+                             Team& team) {
+  team.each(m.nn - 1, [&](int i) { I[i + 1] = inertia_of_node(m, i + 1, t); });
+  add_children<T>(p, sizeof(Inertia<T>) / sizeof(T), team,
+                  [&](int i, int c) { return numbers<T>(I, i) + c; });
 }
 
 // What the joint of coordinate k resists: damping, friction, springs and stops

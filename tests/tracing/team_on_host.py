@@ -76,7 +76,7 @@ extern "C" void advance(long long stride, int count, const long long* which, RUN
     const Model<R> m = own_model(b.m, copy * stride);
     TeamStepper<R, Index> s(m, b.p, arena);
     const TeamRun<R> run = RUN(b);
-    advance_copy(s, run, copy, true, team);
+    advance_copy(s, run, Place{copy, true}, team);
   }
 }
 

@@ -36,15 +36,15 @@ def constrained(seed: int) -> tuple[np.ndarray, list[list[int]], list[list[int]]
 
 
 def filled(plan: Elimination, K: np.ndarray, b: np.ndarray, width: int) -> np.ndarray:
-    x = np.zeros(len(plan.place) + 2 * len(K) + width)
+    x = np.zeros(plan.inverse + 2 * len(K) + width)
     for (i, j), at in plan.place.items():
         x[at] = K[i, j]
-    x[len(plan.place) + len(K) : len(plan.place) + 2 * len(K)] = b
+    x[plan.inverse + len(K) : plan.inverse + 2 * len(K)] = b
     return x
 
 
 def rounds(plan: Elimination, width: int) -> np.ndarray:
-    entries, n = len(plan.place), len(plan.order)
+    entries, n = plan.inverse, len(plan.order)
     factor, back = Tasks(), Tasks()
     factor_tasks(plan, factor)
     forward_tasks(plan, entries + n, factor)
@@ -59,14 +59,14 @@ def rounds(plan: Elimination, width: int) -> np.ndarray:
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_solution(seed: int, width: int) -> None:
     K, neighbours, waits = constrained(seed)
-    plan = least_degree(neighbours, waits)
+    plan = least_degree(neighbours, waits, least=90)
     b = np.random.default_rng(seed).normal(size=len(K))
     x = filled(plan, K, b, width)
     for one in rounds(plan, width):
         before = x.copy()
         for to, a, c, d in one:
             x[to] = 1 / before[a] if d == RECIPROCAL else before[to] - before[a] * before[c] * before[d]
-    entries, n = len(plan.place), len(K)
+    entries, n = plan.inverse, len(K)
     found = x[entries + n : entries + 2 * n] * x[entries : entries + n]
     np.testing.assert_allclose(found, np.linalg.solve(K, b), rtol=1e-9, atol=1e-11)
 
@@ -74,7 +74,7 @@ def test_solution(seed: int, width: int) -> None:
 def test_a_round_writes_once_and_reads_what_is_there() -> None:
     K, neighbours, waits = constrained(0)
     plan = least_degree(neighbours, waits)
-    free = len(plan.place) + 2 * len(K)
+    free = plan.inverse + 2 * len(K)
     for one in rounds(plan, 8):
         busy = one[one[:, 0] < free]
         written = set(busy[:, 0].tolist())

@@ -25,22 +25,26 @@ class Elimination:
         order: unknowns in the order of elimination.
         below: unknowns after each one that its column has entries for, by unknown.
         place: where the entry of an earlier and a later unknown is kept; (i, i): the pivot.
+        inverse: where the reciprocals of the pivots begin, behind the entries.
     """
 
     order: list[int]
     below: list[list[int]]
     place: dict[tuple[int, int], int]
+    inverse: int
 
     def entry(self, a: int, b: int) -> int:
         """Where the entry of two unknowns is kept."""
         return self.place[(a, b)] if (a, b) in self.place else self.place[(b, a)]
 
 
-def least_degree(neighbours: Sequence[Iterable[int]], waits_for: Sequence[Iterable[int]]) -> Elimination:
+def least_degree(
+    neighbours: Sequence[Iterable[int]], waits_for: Sequence[Iterable[int]], least: int = 0
+) -> Elimination:
     """The order of least degree in which unknown i comes after those in waits_for[i].
 
     Among unknowns of equal degree the one comes first that has waited for the fewest others: independent
-    columns are then eliminated at the same time.
+    columns are then eliminated at the same time. least: numbers that there are before the reciprocals.
     """
     n = len(neighbours)
     left, waiting = [set(one) - {i} for i, one in enumerate(neighbours)], [set(one) for one in waits_for]
@@ -67,7 +71,7 @@ def least_degree(neighbours: Sequence[Iterable[int]], waits_for: Sequence[Iterab
     for k in order:
         for j in (k, *below[k]):
             place[(k, j)] = len(place)
-    return Elimination(order, below, place)
+    return Elimination(order, below, place, max(len(place), least))
 
 
 def heights(plan: Elimination) -> list[int]:
@@ -91,7 +95,7 @@ class Tasks:
 
 def factor_tasks(plan: Elimination, tasks: Tasks) -> None:
     """u_ij -= u_ik u_jk / d_k for all pivots k, and 1 / d_k."""
-    inverse, height = len(plan.place), heights(plan)
+    inverse, height = plan.inverse, heights(plan)
     for k in plan.order:
         tasks.add(height[k] + 0.5, inverse + k, plan.place[(k, k)], 0, RECIPROCAL)
         for n, i in enumerate(plan.below[k]):
@@ -101,7 +105,7 @@ def factor_tasks(plan: Elimination, tasks: Tasks) -> None:
 
 def forward_tasks(plan: Elimination, right: int, tasks: Tasks) -> None:
     """y_i -= u_ik y_k / d_k for all pivots k; right: where y begins."""
-    inverse, height = len(plan.place), heights(plan)
+    inverse, height = plan.inverse, heights(plan)
     for k in plan.order:
         for i in plan.below[k]:
             tasks.add(height[i] - 0.5, right + i, plan.place[(k, i)], right + k, inverse + k)
@@ -109,7 +113,7 @@ def forward_tasks(plan: Elimination, right: int, tasks: Tasks) -> None:
 
 def back_tasks(plan: Elimination, right: int, tasks: Tasks) -> None:
     """w_k -= u_ik w_i / d_i for all pivots k."""
-    inverse = len(plan.place)
+    inverse = plan.inverse
     urgency = [0] * len(plan.order)
     for k in plan.order:
         urgency[k] = 1 + max((urgency[j] for j in range(len(plan.order)) if k in plan.below[j]), default=0)

@@ -14,7 +14,7 @@ from .team_text import TeamOptions, team_text
 
 TEAM = 32  # threads of a team
 THREADS = 32  # of a block
-LEAST_BLOCKS = {"float64": 8, "float32": 12}  # of a multiprocessor at a time, for the compiler's registers
+LEAST_BLOCKS = {"float64": 10, "float32": 16}  # of a multiprocessor at a time, for the compiler's registers
 OPTIONS = ("-std=c++20", "-default-device")
 PARAMETERS = {"advance": 13}  # place of the parameters among the arguments; accelerations have none
 

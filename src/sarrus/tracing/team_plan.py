@@ -25,6 +25,7 @@ from .elimination_rounds import (
 
 IntArray = npt.NDArray[np.int64]
 FREE, BALL, HINGE = 5, 4, 1  # joints of kernels/tree/model.hpp
+INERTIA = 10  # numbers of the inertia of a node, which lie where entries come to
 COUNTS = {FREE: 6, BALL: 3}  # coordinates of joints that have not one
 
 
@@ -62,7 +63,7 @@ def team_plan(model: Model, kept: IntArray, width: int, newton_steps: int, turni
     unknown = np.full(model.nc, -1)
     unknown[kept] = model.nv + np.arange(len(kept))
     plan = _elimination(model, branches, [columns[r] for r in kept])
-    entries, unknowns = len(plan.place), len(plan.order)
+    entries, unknowns = plan.inverse, len(plan.order)
     updates, counts = _rounds(plan, entries, width)
     levels = _levels(model)
     fields: dict[str, Any] = levels | {
@@ -167,7 +168,8 @@ def _elimination(model: Model, branches: list[list[int]], rows: list[list[int]])
         for j in one:
             neighbours[k].add(j)
             neighbours[j].add(k)
-    return least_degree(neighbours, [*[[]] * model.nv, *rows])
+    least = max(INERTIA * model.sizes["nn"], model.nc)
+    return least_degree(neighbours, [*[[]] * model.nv, *rows], least)
 
 
 def _rounds(plan: Elimination, entries: int, width: int) -> tuple[IntArray, dict[str, int]]:
@@ -210,11 +212,11 @@ def _sources(model: Model, kept: IntArray, columns: list[list[int]]) -> list[int
     return [known[int(r), j] for r in kept for j in columns[r]]
 
 
-def packed_updates(plan: TeamPlan) -> npt.NDArray[Any]:
-    """The updates as the kernel reads them, in the smallest type of index that holds them."""
-    kind = np.uint16 if plan.updates.max(initial=0) < np.iinfo(np.uint16).max else np.uint32
-    found = plan.updates.copy()
-    found[found == RECIPROCAL] = np.iinfo(kind).max
+def packed_updates(plan: TeamPlan, size: int) -> npt.NDArray[Any]:
+    """The updates as the kernel reads them: indices of numbers of `size` bytes, in the smallest type."""
+    kind = np.uint16 if plan.updates.max(initial=0) * size < np.iinfo(np.uint16).max else np.uint32
+    found = plan.updates * size
+    found[plan.updates == RECIPROCAL] = np.iinfo(kind).max
     return found.astype(kind)
 
 

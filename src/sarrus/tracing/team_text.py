@@ -64,15 +64,6 @@ __device__ Model<R> own_model(Model<R> m, long long offset) {
 CUDA = """
 constexpr unsigned ALL = 0xffffffffu;
 
-template <bool YES, class A, class B>
-struct Either {
-  using type = A;
-};
-template <class A, class B>
-struct Either<false, A, B> {
-  using type = B;
-};
-
 // TEAM threads of a warp; the teams of a warp run in step
 struct Team {
   int lane;
@@ -90,33 +81,35 @@ struct Team {
     for (int d = TEAM / 2; d > 0; d /= 2) raise(__shfl_xor_sync(ALL, most, d));
     return most;
   }
-  // Updates are read AHEAD rounds before; they pass by the cache that other tables live in.
-  template <class U>
-  static __device__ __forceinline__ U read(const U* at) {
-    using Words = typename Either<sizeof(U) == 8, uint2, uint4>::type;
-    union {
-      Words words;
-      U update;
-    } x;
-    x.words = __ldcg(reinterpret_cast<const Words*>(at));
-    return x.update;
+  // Updates are read AHEAD rounds before, as words; they pass by the cache that other tables live in.
+  static __device__ __forceinline__ uint2 read(const Update<unsigned short>* at) {
+    return __ldcg(reinterpret_cast<const uint2*>(at));
   }
+  static __device__ __forceinline__ uint4 read(const Update<unsigned>* at) {
+    return __ldcg(reinterpret_cast<const uint4*>(at));
+  }
+  static __device__ __forceinline__ Update<unsigned> unpacked(uint2 x) {
+    const unsigned d = x.y >> 16;
+    return {x.x & 0xffffu, x.x >> 16, x.y & 0xffffu, d == 0xffffu ? ~0u : d};
+  }
+  static __device__ __forceinline__ Update<unsigned> unpacked(uint4 x) { return {x.x, x.y, x.z, x.w}; }
   template <class U, class F>
   __device__ __forceinline__ void rounds(const U* updates, int, int begin, int end, F f) {
     const U* at = updates + begin * TEAM + lane;
-    U next[AHEAD];
+    decltype(read(at)) next[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) next[k] = read(at + k * TEAM);
 #pragma unroll 1
-    for (int r = begin; r < end; r += AHEAD)
+    for (int r = begin; r < end; r += AHEAD) {
+      at += AHEAD * TEAM;
 #pragma unroll
       for (int k = 0; k < AHEAD; ++k) {
-        const U one = next[k];
-        at += TEAM;
-        next[k] = read(at + (AHEAD - 1) * TEAM);
+        const Update<unsigned> one = unpacked(next[k]);
+        next[k] = read(at + k * TEAM);
         f(one);
         __syncwarp();
       }
+    }
   }
   __device__ __forceinline__ bool any(bool x) { return __any_sync(ALL, x); }
 };
@@ -136,7 +129,9 @@ extern "C" __global__ void bind(const int* sizes, const int* indices, const R* n
 
 // The memory of a team: of the block, or where that is too small, of the device
 __device__ __forceinline__ char* memory_of_team(char* memory, unsigned long long bytes) {
-#if SHARED
+#if SHARED && THREADS == TEAM
+  return shared_memory;
+#elif SHARED
   return shared_memory + threadIdx.x / TEAM * bytes;
 #else
   return memory + (blockIdx.x * static_cast<unsigned long long>(THREADS / TEAM) + threadIdx.x / TEAM) * bytes;
@@ -166,7 +161,7 @@ advance(LAUNCH, int count, const long long* which, RUN_PARAMETERS) {
 #endif
   TeamStepper<R, Index> s(m, b.p, arena);
   const TeamRun<R> run = RUN(b);
-  advance_copy(s, run, copy, exists, team);
+  advance_copy(s, run, Place{copy, exists}, team);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, LEAST_BLOCKS)

@@ -11,7 +11,7 @@ from ...arrays import positive, positive_whole
 from ...errors import InputError
 from ...tracing.cuda_device import DeviceKernels, GeneralKernel, like, require_cuda, to_cupy
 from ...tracing.entries import Entries
-from ...tracing.program import TooLongError
+from ...tracing.program import Program, TooLongError
 from ...tracing.recorded_copies import GeneralStep, Inputs, RecordedCopies
 from ...tracing.team_device import TEAM, TeamKernels
 from ..core.access import actuated_columns
@@ -22,22 +22,33 @@ from .team_tables import team_tables
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
+MOST_RECORDED = 40_000  # operations of a recorded step on a device; the Stewart platform has 47,319
 FEW = 16_384  # states: one thread of a device takes 0.1 s for a step through a singular pose
 
 
 def device_kernels(mech: Mechanism, precision: str, entries: Entries = NONE) -> DeviceKernels | TeamKernels:
     """The compiled kernels of a mechanism, made once for each precision and choice of variables.
 
-    Straight-line code, or where that would be too long, teams of threads.
+    Straight-line code, or where that would be long, teams of threads: they need no compiler of their own, and
+    are as fast.
     """
     known: dict[Any, DeviceKernels | TeamKernels] = mech.__dict__.setdefault("_device_kernels", {})
     key = precision, entries.key
     if key not in known:
-        try:
-            known[key] = DeviceKernels(mech.model, program_of(mech, precision, 'device="cuda"', entries))
-        except TooLongError:
-            known[key] = team_kernels(mech, precision, entries)
+        program = short_program(mech, precision, entries)
+        known[key] = (
+            team_kernels(mech, precision, entries) if program is None else DeviceKernels(mech.model, program)
+        )
     return known[key]
+
+
+def short_program(mech: Mechanism, precision: str, entries: Entries = NONE) -> Program | None:
+    """The recorded program of a mechanism, where its step is short enough for straight-line code."""
+    try:
+        program = program_of(mech, precision, 'device="cuda"', entries)
+    except TooLongError:
+        return None
+    return program if program.operations(("step",)) <= MOST_RECORDED else None
 
 
 def team_kernels(mech: Mechanism, precision: str, entries: Entries = NONE, width: int = TEAM) -> TeamKernels:

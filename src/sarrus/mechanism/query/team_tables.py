@@ -28,7 +28,7 @@ NEAR_SINGULAR = 1e-2  # as kernels/integrate/singular/pivots.hpp
 NEWTON_STEPS = 6  # of positions, as in lanes of packs
 # Without units: residual that counts as closed, and times so much where rounding allows no better; what
 # velocities may miss where a step begins, and accelerations of rows that are left out, relative.
-LIMITS = {"float64": (1e-13, 10.0, 1e-6, 1e-8), "float32": (2e-6, 10.0, 1e-3, 1e-3)}
+LIMITS = {"float64": (5e-13, 2.0, 1e-6, 1e-8), "float32": (2e-6, 10.0, 1e-3, 1e-3)}
 
 
 def team_tables(
@@ -62,7 +62,7 @@ def team_tables(
         np.array(list(plan.sizes.values()), dtype=np.int32),
         np.concatenate(list(plan.fields.values())).astype(np.int32),
         np.array([pivot / measure, *LIMITS[precision], rounding], dtype=real),
-        packed_updates(plan),
+        packed_updates(plan, real.itemsize),
         np.append(actuated_columns(mech), -1).astype(np.int32),
         np.array([mech.nu, TESTED, HALVES, ROUNDING * float(np.finfo(precision).eps)]),
     )
