@@ -149,6 +149,19 @@ SARRUS_HD void begin_test(S& s, const TeamRun<T>& run, long long copy, bool exis
   s.factored = false;
 }
 
+// The end of the step becomes the state where it counts; after a test it lies in run.q and run.v.
+template <class S, class T, class Team>
+SARRUS_HD void accept_step(S& s, const TeamRun<T>& run, long long copy, bool tested, Progress<T>& at,
+                           Team& team) {
+  if (tested)
+    load_copy(s, run, copy, team);
+  else if (at.moved)
+    begin_at_end(s, team);
+  s.factored = s.factored && at.moved && !tested;
+  wrap_angles(s, team);
+  at.step += at.moved ? 1 : 0;
+}
+
 // Takes one step of the copy where it is `going`, and its halves where a test is due. Copies that are not
 // going take part: teams of a warp run in step.
 template <class S, class T, class Team>
@@ -170,13 +183,7 @@ SARRUS_HD void advance_once(S& s, const TeamRun<T>& run, const Place& place, boo
     }
   }
   if (test && failed == 0) note_difference(s, run, place.copy, at, team);
-  if (tested)
-    load_copy(s, run, place.copy, team);
-  else if (at.moved)
-    begin_at_end(s, team);
-  s.factored = s.factored && at.moved && !tested;
-  wrap_angles(s, team);
-  at.step += at.moved ? 1 : 0;
+  accept_step(s, run, place.copy, tested, at, team);
 }
 
 // Where a copy stands

@@ -113,8 +113,8 @@ SARRUS_HD T entry_of_row(const Model<real<T>>& m, const Tables& p, int s, const 
   return sum;
 }
 
-// The matrix of (1)   in: q, t (placed), the rows, I of subtrees, which may lie where the matrix goes; f (nv) is
-// room
+// The matrix of (1)   in: q, t (placed), the rows, I of subtrees, which may lie where the matrix goes
+// f (nv): room
 template <class T, class Tables, class Team>
 SARRUS_HD void enter_equations(const Model<real<T>>& m, const Tables& p, const T* q, const Tree<T>& t,
                                const Rows<T>& r, const Inertia<T>* I, Spatial<T>* f, TeamEquations<T>& e,

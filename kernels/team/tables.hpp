@@ -17,8 +17,8 @@
 
 SARRUS_BEGIN
 
-// x[to] -= x[a] x[b] x[d], or x[to] = 1 / x[a] where d is the largest Index; see team/elimination.hpp. Indices
-// count bytes.
+// x[to] -= x[a] x[b] x[d], or x[to] = 1 / x[a] where d is the largest Index; see team/elimination.hpp.
+// Indices count bytes.
 template <class Index>
 struct alignas(4 * sizeof(Index)) Update {
   Index to, a, b, d;

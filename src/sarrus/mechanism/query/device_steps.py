@@ -22,15 +22,13 @@ from .team_tables import team_tables
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
-MOST_RECORDED = 40_000  # operations of a recorded step on a device; the Stewart platform has 47,319
 FEW = 16_384  # states: one thread of a device takes 0.1 s for a step through a singular pose
 
 
 def device_kernels(mech: Mechanism, precision: str, entries: Entries = NONE) -> DeviceKernels | TeamKernels:
     """The compiled kernels of a mechanism, made once for each precision and choice of variables.
 
-    Straight-line code, or where that would be long, teams of threads: they need no compiler of their own, and
-    are as fast.
+    Straight-line code, or where that would be too long, teams of threads.
     """
     known: dict[Any, DeviceKernels | TeamKernels] = mech.__dict__.setdefault("_device_kernels", {})
     key = precision, entries.key
@@ -43,12 +41,11 @@ def device_kernels(mech: Mechanism, precision: str, entries: Entries = NONE) -> 
 
 
 def short_program(mech: Mechanism, precision: str, entries: Entries = NONE) -> Program | None:
-    """The recorded program of a mechanism, where its step is short enough for straight-line code."""
+    """The recorded program of a mechanism, where it is short enough for straight-line code."""
     try:
-        program = program_of(mech, precision, 'device="cuda"', entries)
+        return program_of(mech, precision, 'device="cuda"', entries)
     except TooLongError:
         return None
-    return program if program.operations(("step",)) <= MOST_RECORDED else None
 
 
 def team_kernels(mech: Mechanism, precision: str, entries: Entries = NONE, width: int = TEAM) -> TeamKernels:
