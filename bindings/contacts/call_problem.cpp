@@ -84,10 +84,31 @@ nb::dict solve_impact_of(nb::handle A, nb::handle u, nb::handle table, nb::handl
   return out;
 }
 
+// (force (n, nslot, 3) on b, moment likewise, point of contact, slip (n, nslot, 3), which forces are unique (n, nslot), generalized force (n, nv),
+// outcome (n,), residual (n,)) of n states q, v under tau in all; modes (n, nslot, numbers), None: by the law
+nb::tuple contact_forces(const Kernel& k, nb::tuple states, nb::handle modes) {
+  npy_intp n = length_of(states[0]), nv = k.m.nv, slots = k.m.nslot;
+  Dense q(states[0], "q", {n, k.m.nq}), v(states[1], "v", {n, nv}), tau(states[2], "tau", {n, nv});
+  Dense drive(states[3], "drive", {n, k.m.nd, 3}), user(states[4], "user", {n, k.m.n_user_rows, 3 + nv});
+  Dense numbers = Dense::or_none(modes, "modes", {n, slots, SLOT_NUMBERS});
+  NewArray force({n, slots, 3}), moment({n, slots, 3}), point({n, slots, 3}), slip({n, slots, 3}),
+      generalized({n, nv}), residual({n});
+  New<unsigned char> unique({n, slots});
+  New<int> outcome({n});
+  {
+    nb::gil_scoped_release free;
+    k.tables.problems.forces(k.m, {{int(n), q, v, drive, user}, tau, numbers},
+                             {force, moment, point, slip, unique, generalized, outcome, residual});
+  }
+  return nb::make_tuple(force, moment, point, slip, unique, generalized, outcome, residual);
+}
+
 }  // namespace
 
 void bind_contact_problem(nb::module_& m) {
   m.def("contact_problem", &solve_problem, "A"_a, "B"_a, "b"_a, "table"_a, "limits"_a, "start"_a.none());
+  m.def("contact_forces", &contact_forces, "kernel"_a, "states"_a, "modes"_a.none());
+  m.attr("SLOT_NUMBERS") = SLOT_NUMBERS;
   m.def("contact_impact", &solve_impact_of, "A"_a, "u"_a, "table"_a, "limits"_a, "restitution"_a,
         "poisson"_a);
 }

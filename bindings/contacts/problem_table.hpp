@@ -1,7 +1,9 @@
 // Contact problems. Results lie in the memory of the thread until its next call.
 #pragma once
 
+#include "../batches/batch_table.hpp"
 #include "contacts/problem/problem_data.hpp"
+#include "solve/contact/contact_mode.hpp"
 
 namespace sarrus {
 
@@ -19,9 +21,27 @@ struct SolvedProblem {
   unsigned char* unique;
 };
 
+// Forces of contacts at n states under tau (n, nv): in modes (n, nslot), or, without modes, by the law
+struct StatesOfContacts {
+  States states;
+  const double *tau, *modes;
+};
+
+// Of each slot: force and moment on b at the point of contact, that point, slip of b relative to a, in the world (3 each);
+// which forces are unique. Of each
+// state: generalized force (nv), a ContactOutcome or -1 without terms, residual
+struct ContactForceArrays {
+  double *force, *moment, *point, *slip;
+  unsigned char* unique;
+  double* generalized;
+  int* outcome;
+  double* residual;
+};
+
 struct ProblemTable {
   ContactFound (*solve)(const GivenProblem&, const SolvedProblem&);
   ImpactFound (*impact)(const GivenProblem&, const SolvedProblem&);
+  void (*forces)(const ModelD&, const StatesOfContacts&, const ContactForceArrays&);
 };
 
 }  // namespace sarrus

@@ -1,5 +1,6 @@
 // Contact problems for one instruction set (SARRUS_ISA).
 #include "../scratch.hpp"
+#include "contact_force_batches.hpp"
 #include "contacts/problem/impact.hpp"
 #include "contacts/problem/least_forces.hpp"
 #include "problem_table.hpp"
@@ -73,7 +74,7 @@ ImpactFound impact(const GivenProblem& g, const SolvedProblem& out) {
 }  // namespace
 
 const ProblemTable& problem_table() {
-  static const ProblemTable table = {.solve = solve, .impact = impact};
+  static const ProblemTable table = {.solve = solve, .impact = impact, .forces = contact_forces_n};
   return table;
 }
 

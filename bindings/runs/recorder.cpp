@@ -19,6 +19,8 @@ namespace {
 constexpr double GRID_SLACK = 1e-6;  // of a fixed step: one that ends so shortly
                                      // before a multiple ends there
 
+constexpr double SHORT = 1e-3;  // [s] within which the mode of contacts may change so often
+
 // What a checkpoint stores behind t, q, v, tau and the numbers of the kind of
 // run (Run::store_tail).
 struct StoredHistory {
@@ -85,14 +87,18 @@ struct Recorder {
     if (!inputs.is_none()) outside.inputs = &Recorder::ask;
     if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
     outside.supplies_inertia = inertia;
+    if (o.contacts) {
+      hear_of_modes(outside);
+      run.reset(k.tables.runs.make_contacts(k.m, o, outside, SHORT));
+      modes.width = run->mode_numbers();
+      modes.groups = k.m.nslot;
+      return;
+    }
     if (plan.is_none()) {
       run.reset(k.tables.runs.make(k.m, o, outside));
       return;
     }
-    outside.mark = [](void* self) { static_cast<Recorder*>(self)->mark(); };
-    outside.back = [](void* self) { static_cast<Recorder*>(self)->back(); };
-    outside.mode_ends = [](void* self) { static_cast<Recorder*>(self)->record(); };
-    outside.mode_chosen = [](void* self) { static_cast<Recorder*>(self)->mode_chosen(); };
+    hear_of_modes(outside);
     if (!wrenches.is_none()) outside.wrenches = &Recorder::ask_wrenches;
     outside.bearings_slide = wrenches.is_none() && acceleration.is_none();
     outside_steps = stepped.steps();
@@ -104,6 +110,13 @@ struct Recorder {
   }
 
   // ---------------------------------------------------------------- modes
+
+  void hear_of_modes(Outside& outside) {
+    outside.mark = [](void* self) { static_cast<Recorder*>(self)->mark(); };
+    outside.back = [](void* self) { static_cast<Recorder*>(self)->back(); };
+    outside.mode_ends = [](void* self) { static_cast<Recorder*>(self)->record(); };
+    outside.mode_chosen = [](void* self) { static_cast<Recorder*>(self)->mode_chosen(); };
+  }
 
   void mark() { marked = {held, samples}; }
   void back() { held = marked.held, samples = marked.samples; }

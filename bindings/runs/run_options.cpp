@@ -65,7 +65,10 @@ void bind_enums(nb::module_& m) {
       .value("OPEN_GAP", StepStatus::OPEN_GAP)
       .value("CHATTER", StepStatus::CHATTER)
       .value("NO_MODE", StepStatus::NO_MODE)
-      .value("CONTRADICTION", StepStatus::CONTRADICTION);
+      .value("CONTRADICTION", StepStatus::CONTRADICTION)
+      .value("CONTACT_UNSOLVED", StepStatus::CONTACT_UNSOLVED)
+      .value("CONTACT_PRESSED", StepStatus::CONTACT_PRESSED)
+      .value("CONTACT_PAINLEVE", StepStatus::CONTACT_PAINLEVE);
 }
 
 }  // namespace
@@ -90,6 +93,7 @@ void bind_run_options(nb::module_& m) {
       .def_rw("keep_energy", &RunOptions::keep_energy)
       .def_rw("energy", &RunOptions::energy)
       .def_rw("jacobian", &RunOptions::jacobian)
+      .def_rw("contacts", &RunOptions::contacts)
       .def_rw("sampled", &RunOptions::sampled)
       .def_rw("sample_dt", &RunOptions::sample_dt);
 }

@@ -9,6 +9,8 @@
 
 SARRUS_BEGIN
 
+Run* make_contact_run(const ModelD& m, const Options& o, const Outside& outside, double dt);
+
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
   bool accelerations = outside.acceleration && !o.method.implicit;
   if (outside.supplies_inertia && accelerations) return new SizedRun<0, Called<true, true>>(m, o, outside);
@@ -54,6 +56,7 @@ double missing_in_one(const ModelD& m, const ReachedStates& x) { return missing_
 const RunTable& run_table() {
   static const RunTable table = {.make = make_run,
                                  .make_modal = make_modal,
+                                 .make_contacts = make_contact_run,
                                  .friction_in_mode = friction,
                                  .friction_of_states = friction_at,
                                  .step = step_n,

@@ -21,13 +21,16 @@ enum class StepStatus : int {
   NOT_FINITE,
   NOT_CLOSED,  // no state on the constraints was found
   STEP_COLLAPSED,
-  UNRESOLVED,       // the step jumps over a near miss, integrate/singular/near_miss.hpp
-  SINGULAR_WITHIN,  // J loses rank within a step: it has no derivatives
-  UNSETTLED,        // friction by load finds no force, solve/friction/friction_by_load.hpp
-  OPEN_GAP,         // a constraint was to close where it is open, integrate/modes/settle.hpp
-  CHATTER,          // the mode changed too often within one step
-  NO_MODE,          // what sticks does so only with another velocity
-  CONTRADICTION     // no velocity satisfies all rows that close
+  UNRESOLVED,        // the step jumps over a near miss, integrate/singular/near_miss.hpp
+  SINGULAR_WITHIN,   // J loses rank within a step: it has no derivatives
+  UNSETTLED,         // friction by load finds no force, solve/friction/friction_by_load.hpp
+  OPEN_GAP,          // a constraint was to close where it is open, integrate/modes/settle.hpp
+  CHATTER,           // the mode changed too often within one step
+  NO_MODE,           // what sticks does so only with another velocity
+  CONTRADICTION,     // no velocity satisfies all rows that close
+  CONTACT_UNSOLVED,  // contact forces were not found to their tolerance
+  CONTACT_PRESSED,   // a contact closes whose parts cannot move
+  CONTACT_PAINLEVE   // a sliding contact whose push pulls
 };
 
 struct Options {

@@ -307,6 +307,12 @@ class StepStatus(enum.Enum):
 
     CONTRADICTION = 12
 
+    CONTACT_UNSOLVED = 13
+
+    CONTACT_PRESSED = 14
+
+    CONTACT_PAINLEVE = 15
+
 class RunOptions:
     def __init__(self) -> None: ...
 
@@ -387,6 +393,12 @@ class RunOptions:
 
     @jacobian.setter
     def jacobian(self, arg: Jacobian, /) -> None: ...
+
+    @property
+    def contacts(self) -> bool: ...
+
+    @contacts.setter
+    def contacts(self, arg: bool, /) -> None: ...
 
     @property
     def sampled(self) -> bool: ...
@@ -509,6 +521,10 @@ def largest(x: object, weight: object) -> float: ...
 def is_state(q: object | None, v: object | None, nq: int, nv: int) -> bool: ...
 
 def contact_problem(A: object, B: object, b: object, table: object, limits: object, start: object | None) -> dict: ...
+
+def contact_forces(kernel: Kernel, states: tuple, modes: object | None) -> tuple: ...
+
+SLOT_NUMBERS: int = 16
 
 def contact_impact(A: object, u: object, table: object, limits: object, restitution: object, poisson: bool) -> dict: ...
 

@@ -46,6 +46,7 @@ from .projection.decomposition import Decomposition
 from .projection.decompositions import Decompositions
 from .projection.mobility import Mobility
 from .projection.sweep import Sweep
+from .simulation.contacts.contact_record import ContactRecord
 from .simulation.copies.result import Rollout
 from .simulation.events.events import Event
 from .simulation.run.outcome import Status
@@ -66,8 +67,8 @@ __all__ = [
     # linear models
     "Equilibrium", "LinearModel", "LinearModels", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs
-    "Event", "MeasureEvent", "Rollout", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory",
-    "Trajectory",
+    "ContactRecord", "Event", "MeasureEvent", "Rollout", "Sample", "Status", "Study", "StudyRow",
+    "SwitchedTrajectory", "Trajectory",
     # control steps
     "ControlStatus", "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History",
     "ImpedanceSolution", "LevelResult", "OperationalSpace", "Payload", "QPInfo", "Regulation", "Regulator",

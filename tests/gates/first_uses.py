@@ -48,6 +48,12 @@ USES = {
     "m = spec.compile(); found = m.contacts([0.1])\n"
     "assert isinstance(found, sr.results.Contacts); found.gap\n"
     "m.gap_rates([0.1], [1.0]); m.separate([0.1]).q; m.near_contacts([0.1], 0.5)",
+    "simulate(contacts)": SPEC + "spec.surface('floor', 'ground', sr.HalfSpace(), friction=0.5)\n"
+    "spec.surface('foot', 'a', sr.Sphere(0.1), sr.Pose((0, 0, 1))).contact('foot', 'floor')\n"
+    "m = spec.compile(); run = sr.simulate(m, (0, 0.01), [0.1])\n"
+    "assert isinstance(run.contacts, sr.results.ContactRecord); run.contacts.work\n"
+    "f = m.forward_dynamics([0.1], [0.0]); f.contact_force, f.contact_unique\n"
+    "f.contact_status, f.contact_residual",
     "MechanismSpec.to_dict": SPEC + "assert sr.MechanismSpec.from_dict(spec.to_dict()).compile().nv == 1",
     "MechanismSpec.from_model": MECH + "assert sr.MechanismSpec.from_model(m.model).compile().nv == m.nv",
     "restore": MECH + "import pickle; assert pickle.loads(pickle.dumps(m)).names == m.names; sr.restore",

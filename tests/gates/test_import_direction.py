@@ -50,7 +50,7 @@ INNER_FLOORS = {
         {"events"},
         {"stepping"},
         {"charts"},
-        {"modes"},
+        {"modes", "contacts"},
         {"run"},
         {"copies", "trajectory"},
         {"sensitivity"},

@@ -23,8 +23,9 @@ MAY_INCLUDE = {
     "solve": "base algebra tree constraints solve/factor",
     "solve/search": "base algebra tree constraints solve/factor solve",
     "solve/friction": "base algebra tree constraints solve/factor solve",
+    "solve/contact": "base algebra tree constraints contacts solve/factor solve solve/search solve/friction",
     "derivatives": "base algebra tree constraints solve",
-    "integrate": "base algebra tree constraints solve derivatives",
+    "integrate": "base algebra tree constraints contacts solve derivatives",
     "control": "base algebra tree constraints solve",
     "team": "base algebra tree constraints integrate",
 }

@@ -21,6 +21,7 @@ from ..errors import InputError, ModelError, unknown_name, warn
 from ..models.model import Model
 from . import formulations as fm
 from .bearings import BodyMotion, External, Loads, bearing
+from .contact_loads import ContactLoads
 from .forces_without_bodies import passed_over, unloading, without_loads
 from .reactions import RowWrenches, reaction
 from .terms import Terms, Units
@@ -64,6 +65,7 @@ class Motion:
     _external: tuple[External, ...] = field(default=(), repr=False)  # wrenches on bodies
     _friction: Array | None = field(default=None, repr=False)
     _friction_unique: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    _contacts: ContactLoads | None = field(default=None, repr=False)
 
     @property
     def friction(self) -> Array:
@@ -74,6 +76,31 @@ class Motion:
     def friction_unique(self) -> npt.NDArray[np.bool_]:
         """Which entries of `friction` the motion determines, (nv,): joints at rest may share a load."""
         return np.ones(self.a.shape, dtype=bool) if self._friction_unique is None else self._friction_unique
+
+    @property
+    def contact_force(self) -> Array:
+        """Forces of surfaces that touch, on b in the world (n, 3) [N]: one for each slot, of least norm."""
+        return np.zeros((*self.a.shape[:-1], 0, 3)) if self._contacts is None else self._contacts.force
+
+    @property
+    def contact_unique(self) -> npt.NDArray[np.bool_]:
+        """Which of `contact_force` the motion determines, (n,): feet of a table may share a load."""
+        none = np.ones((*self.a.shape[:-1], 0), dtype=bool)
+        return none if self._contacts is None else self._contacts.unique
+
+    @property
+    def contact_status(self) -> Any:
+        """How contact forces were found: "SOLVED", or why there are none: "CONTACT_UNSOLVED" (not to 1e-10 of
+        the largest one), "CONTACT_PRESSED" (parts that close cannot give way), "CONTACT_PAINLEVE" (a sliding
+        contact whose push pulls). Then `a` is NaN."""
+        return (
+            np.full(self.a.shape[:-1], "SOLVED")[()] if self._contacts is None else self._contacts.status[()]
+        )
+
+    @property
+    def contact_residual(self) -> Any:
+        """What contact forces miss of their law, relative to the largest force."""
+        return np.zeros(self.a.shape[:-1])[()] if self._contacts is None else self._contacts.residual[()]
 
     def reaction(self, name: str, frame: str = "A") -> Array:
         """Wrench [force; moment] (6,) [N, N m] that a loop, or the joint of a body, exerts.
@@ -101,7 +128,8 @@ class Motion:
         missing = unloading(self._model, name, self.lam) + self._functions_between(name)
         if missing:
             warn(without_loads(name, missing))
-        loads = Loads(loaded.external, self.lam, rows, forces, forces_at)
+        touching = () if self._contacts is None else self._contacts.external(self._model, p)
+        loads = Loads((*loaded.external, *touching), self.lam, rows, forces, forces_at)
         return bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
 
     def reaction_unique(self, name: str, frame: str = "A") -> npt.NDArray[np.bool_]:

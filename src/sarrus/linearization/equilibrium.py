@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..dynamics.dry_friction import DryFriction, sticks
 from ..errors import InputError
 from ..mechanism.core.access import arguments_of, without_dry_friction
+from ..mechanism.core.contact_refusals import refuse_touching
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
 from .equilibrium_search import CustomSearch, Search
@@ -131,5 +132,7 @@ def equilibrium(
     search = kind(system, u, fixed, tau, t)
     start = np.array(mech.default.q) if q_guess is None else arguments.one_pose(q_guess, "q_guess")
     q, inputs, residual = search.run(search.close(start))
+    if isinstance(mech, Mechanism):
+        refuse_touching(mech, q, "equilibrium")
     point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": t}
     return Equilibrium(q, inputs, residual, **point, _held=bool(fixed), _dry=dry)

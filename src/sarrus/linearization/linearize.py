@@ -19,6 +19,7 @@ from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
 from ..mechanism.core.access import applied_force, arguments_of
+from ..mechanism.core.contact_refusals import refuse_touching
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
 from .compiled_models import LinearModels, Signals, States, compiled_batch, compiled_model, plan, stacked
@@ -100,6 +101,8 @@ def linearize(
     _one_of("form", form, tuple(FORMS))
     require_mechanism(mech, "linearize")
     refuse_rest(mech.model, mech.default.v if q is None and v is None else v, "linearize")
+    if isinstance(mech, Mechanism):
+        refuse_touching(mech, mech.default.q if q is None else q, "linearize")
     if coordinates is not None:
         _refuse_with_coordinates(independent, form)
     system: Any = mech

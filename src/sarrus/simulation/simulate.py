@@ -11,8 +11,10 @@ import numpy.typing as npt
 from ..dynamics.bearing_moments import ignored_moments
 from ..dynamics.dry_friction import sticks
 from ..errors import InputError, warn
-from ..mechanism.core.contact_refusals import WAYS, check_contacts
+from ..mechanism.core.contact_refusals import WAYS, check_contacts, has_contacts
 from ..mechanism.mechanism import Mechanism
+from .contacts.contact_modes import ContactModes
+from .contacts.refusals import refuse_with_contacts
 from .events.events import UserWatch
 from .events.switches import make_plan
 from .modes.mode_run import ModeRun
@@ -111,8 +113,9 @@ def simulate(
         chart_thresholds: (leave, enter) of that rule. "quality": part of the best quality below which a chart
             is left and above which one of the user's is entered again, default (0.6, 0.7), (0.5, 0.7) for
             charts of the library. "condition": condition numbers, default (20, 10).
-        contacts: of surfaces that may touch: "events" or "steps", both refused in this version where there
-            are such surfaces, or "ignore": they go through each other.
+        contacts: of surfaces that may touch: "events" (each touch, impact, stick, slip and lift is an event,
+            and the accuracy is that of rtol; `Trajectory.contacts`), "ignore" (they go through each other),
+            or "steps", which is refused in this version where there are such surfaces.
 
     Example:
 
@@ -124,6 +127,8 @@ def simulate(
     given = dict(locals())
     if isinstance(system, Mechanism):
         check_contacts(system.model, contacts, "simulate", WAYS)
+        if contacts == "events" and has_contacts(system.model):
+            return _touching(system, given)
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     switched = stops or not no_switches
     plan = make_plan(system, switches, stops) if switched else None
@@ -157,3 +162,14 @@ def _begun(run: Trajectory) -> Trajectory:
         ignored = ignored_moments(model, lambda name: run.reaction(name, "B"))
         warn(ignored) if ignored else None
     return run
+
+
+def _touching(mech: Mechanism, given: dict[str, Any]) -> Trajectory:
+    """A run in which surfaces touch, slide, stick and rebound."""
+    refuse_with_contacts(mech, given)
+    options = check_options(System(mech), given["t_span"], given | {"jacobian": "finite_difference"})
+    modes = ContactModes(mech, options)
+    q, v = initial_state(modes.whole, given["q0"], given["v0"], options.t0)
+    modes.require_outside(q)
+    users = UserWatch(options.events, options.t0, q, v)
+    return _begun(Trajectory(mech, Simulation(modes.whole, options, users, q, v, modes=modes).run()))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.forward import FORMULATIONS
-from ..errors import SarrusError
+from ..errors import InputError, SarrusError
+from ..mechanism.core.contact_refusals import has_contacts
 from ..mechanism.mechanism import Mechanism
 from .charts.chart_selector import KINDS
 from .simulate import simulate
@@ -101,6 +102,10 @@ def study(mech: Mechanism, t_end: float = 1.0, dt: float = 2e-3, method: str = "
     """
     options: dict[str, Any] = {"dt": dt, "method": method, "rtol": RTOL, "atol": ATOL}
     finer = {"dt": dt / FINER, "rtol": RTOL / TIGHTER, "atol": ATOL / TIGHTER}
+    if has_contacts(mech.model):
+        raise InputError(
+            "study compares ways to run that surfaces which may touch do not know; compile without contacts."
+        )
     reference = simulate(mech, (0.0, t_end), **options | finer)
     rows = [_run(mech, t_end, reference, options | way) for way in ways()]
     return Study(mech.name, t_end, dt, method, tuple(rows))

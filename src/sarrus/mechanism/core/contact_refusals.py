@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...arrays import one_of
 from ...errors import InputError
 
 WAYS = ("events", "steps", "ignore")  # of runs
 STEP_WAYS = ("steps", "ignore")  # of single steps and of copies
+TOUCHES = 1e-9  # of L: gaps of surfaces that touch
 
 
 def has_contacts(model: Any) -> bool:
@@ -19,8 +22,21 @@ def has_contacts(model: Any) -> bool:
 def check_contacts(model: Any, contacts: object, what: str, ways: tuple[str, ...] = STEP_WAYS) -> None:
     """Refuse what does not know contacts, unless they are to be ignored."""
     chosen = one_of(contacts, f"contacts of {what}", ways)
-    if chosen != "ignore" and has_contacts(model):
+    if chosen not in ("ignore", "events") and has_contacts(model):
         raise InputError(
-            f"{what} does not know contacts yet, and {len(model.pair_a)} pairs of surfaces may touch:"
+            f"{what} does not know contacts in steps, and {len(model.pair_a)} pairs of surfaces may touch:"
             ' contacts="ignore" lets them go through each other.'
+        )
+
+
+def refuse_touching(mech: Any, q: Any, what: str) -> None:
+    """Refuse poses at which surfaces touch, for what does not know their forces; open ones act on nothing."""
+    if not has_contacts(mech.model):
+        return
+    found = mech.contacts(q)
+    closed = np.argwhere(found.gap <= TOUCHES * mech.length)
+    if len(closed):
+        raise InputError(
+            f"{what} does not know forces of surfaces that touch in this version, and"
+            f" {found.names[int(closed[0][-1])]!r} does there. forward_dynamics and simulate do."
         )

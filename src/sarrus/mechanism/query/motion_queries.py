@@ -19,7 +19,9 @@ from ...errors import warn
 from ...projection.decomposition import metric_factor
 from ...projection.sweep import Sweep
 from ...tracing.cuda_device import on_cuda
+from ..core.contact_refusals import has_contacts, refuse_touching
 from ..core.core import Core, whole
+from .contact_motion import touching_forces, with_contacts
 from .device_steps import device_acceleration
 from .forward_by_terms import forward_by_terms
 from .holding import Holding, hold
@@ -43,7 +45,7 @@ class MotionQueries(Core):
         """
         if type(q) is not np.ndarray and on_cuda(q):
             return cast(Array, device_acceleration(whole(self), q, v, tau))
-        if self._modes is not None:
+        if self._modes is not None or has_contacts(self.model):
             return self.forward_dynamics(q, v, tau, t=t).a
         found = self._queries.acceleration(q, v, tau, t, self.evaluator)
         return self.forward_dynamics(q, v, tau, t=t).a if found is None else found
@@ -60,6 +62,9 @@ class MotionQueries(Core):
         independent: Sequence[str] | None = None,
     ) -> Motion:
         """Accelerations and constraint forces under given forces; see `Motion`. Batch axes allowed.
+
+        Surfaces that touch and do not separate push, stick or slide by the law of contacts
+        (docs/contacts.md); speeds at which they close are taken as they are: `simulate` has the impact.
 
         The state is taken as it is: at one off the constraints (`terms(q, v).phi` not zero) the result obeys
         J a = gamma there, and describes no motion of the mechanism. `project` measured states first.
@@ -81,6 +86,10 @@ class MotionQueries(Core):
         friction = whole(self)._friction(q, v, forces, t, external) if self._modes is not None else None
         if friction is not None:
             v, forces = friction.moving, friction.resting + (0.0 if forces is None else np.asarray(forces))
+        contacts = None
+        if has_contacts(self.model):
+            contacts = touching_forces(whole(self), (q, v, forces), t, friction is not None)
+            forces = contacts.generalized + (0.0 if forces is None else np.asarray(forces))
         if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:
             motion = forward_by_terms(whole(self), (q, v, forces), t, formulation, independent)
         else:
@@ -92,6 +101,8 @@ class MotionQueries(Core):
             motion = found
         if friction is not None:
             motion = replace(motion, _friction=friction.force, _friction_unique=friction.unique)
+        if contacts is not None:
+            motion = with_contacts(motion, contacts)
         if external is None and not self.model.user_forces:
             return motion
         return with_wrenches(motion, self.evaluator, self._external(external), self._time(t))
@@ -118,6 +129,7 @@ class MotionQueries(Core):
             method: "analytic" (recursive) or "dual" (dual numbers).
         """
         refuse_rest(self.model, v, "derivatives")
+        refuse_touching(self, q, "derivatives")
         plain = u is None and tau is not None and isinstance(method, str) and method == "analytic"
         if plain and not self._may_be_undefined and not self.evaluator.calls_functions:
             state, outside = (q, v, tau), (self.evaluator, t)
@@ -158,6 +170,7 @@ class MotionQueries(Core):
                 matrix.
         """
         refuse_rest(self.model, v, "inverse_dynamics")
+        refuse_touching(self, q, "inverse_dynamics")
         columns = self._actuated
         if actuated is not None:
             columns = np.array(self._indices(actuated, "actuated"), dtype=np.int32)

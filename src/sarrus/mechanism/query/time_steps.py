@@ -52,6 +52,12 @@ TROUBLE = {
     " velocity, next to a singular pose; take a shorter step",
     StepStatus.CONTRADICTION: "no velocity satisfies all that closes there. A drive contradicts what closes;"
     " open one of them",
+    StepStatus.CONTACT_UNSOLVED: "CONTACT_UNSOLVED: the forces of contacts were not found to 1e-10 of the"
+    " largest one; parts jam, or friction has no motion there",
+    StepStatus.CONTACT_PRESSED: "CONTACT_PRESSED: a contact closes whose parts cannot give way; a driven part"
+    " is pressed into an obstacle, or loops hold it",
+    StepStatus.CONTACT_PAINLEVE: "CONTACT_PAINLEVE: a contact slides whose push would pull its parts together"
+    " (Painleve's configuration): no motion goes on there, or two do; take less friction",
 }
 METHODS = {method.name: method for method in methods()}
 NEVER = 2**60  # steps between two records

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array, number, numbers
 from ...errors import InputError, SarrusError
+from ..contacts.contact_modes import ContactModes, ContactPart
 from ..events.events import UserWatch, user_events
 from ..events.switches import Plan, make_plan
 from ..modes.mode_run import ModeRun
@@ -26,7 +27,7 @@ FORCES = ("control", "tau", "external")
 
 def resume(
     moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any], plan: Plan | None = None
-) -> tuple[Outcome, ModeRun | None]:
+) -> tuple[Outcome, Any]:
     """Continue to a later time; see `Trajectory.resume`. Returns the whole run, and its modes if it has any.
 
     Args:
@@ -43,9 +44,11 @@ def resume(
             " with their system at hand (Trajectory.load(path, system=...)), can; those with switches or dry"
             " friction not from a file. Start a new run from its last state instead."
         )
-    if plan is None and old.stretches:
-        plan = make_plan(moved, (), False)
-    modes = None if plan is None else ModeRun(moved, plan, options)
+    modes: ModeRun | ContactModes | None = None
+    if old.stretches and isinstance(old.stretches[0].part, ContactPart):
+        modes = ContactModes(moved, options)
+    elif plan is not None or old.stretches:
+        modes = ModeRun(moved, plan or make_plan(moved, (), False), options)
     system = System(moved) if modes is None else modes.whole
     options = _completed(system, options, old.missing, given)
     end, times = number(t_end, "t_end of resume"), old.steps.t

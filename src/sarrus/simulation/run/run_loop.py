@@ -21,7 +21,6 @@ from ..events.events import Event, UserWatch
 from ..events.interpolation import Hermite, Manifold
 from ..events.limit_crossings import LimitWatch
 from ..events.singular_start import rank_nearby
-from ..modes.mode_run import ModeRun
 from ..stepping.callbacks import Failure, Inputs
 from ..stepping.formulated_system import FormulatedSystem
 from ..stepping.options import Options
@@ -51,7 +50,7 @@ class Simulation:
         q: Array,
         v: Array,
         *,
-        modes: ModeRun | None = None,
+        modes: Any = None,
         checkpoint: Checkpoint | None = None,
         before: Steps | None = None,
     ) -> None:
@@ -61,7 +60,7 @@ class Simulation:
             options: of the run.
             users: the user events.
             q, v: where it starts (nq,), (nv,).
-            modes: what can change during the run; None: nothing.
+            modes: what can change during the run, a ModeRun or ContactModes; None: nothing.
             checkpoint: where a resumed run continues; None: it starts at q, v.
             before: the steps before a checkpoint, as far as they are known.
         """
@@ -175,7 +174,8 @@ class Simulation:
         """The new steps, mode by mode."""
         if self._modes is None:
             return [(0, Steps.taken(self._run))]
-        return self._modes.taken(self._run)
+        taken: list[tuple[int, Steps]] = self._modes.taken(self._run)
+        return taken
 
     def _unstarted(self) -> Outcome:
         """The outcome of a run without a first step."""
@@ -458,6 +458,7 @@ class Simulation:
         """Why the last step failed."""
         start = Steps.undefined(self._options.t0, self._q, self._v)
         system = self._system if self.last is None else self._stretch.system
-        if self._modes is not None and (why := self._modes.trouble(self._run, self._status, self.last)):
+        why: str = "" if self._modes is None else self._modes.trouble(self._run, self._status, self.last)
+        if why:
             return why
         return trouble(self._status, system, start, self.last)

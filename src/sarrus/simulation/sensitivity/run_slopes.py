@@ -13,6 +13,7 @@ from ...constraints.user_forces import forces_of_user
 from ...dynamics.dry_friction import sticks
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.variants.design_variants import model_slopes
+from ..contacts.contact_modes import ContactPart
 from ..run.outcome import Status
 from ..system.system import System
 from ..trajectory.trajectory import Trajectory
@@ -103,6 +104,8 @@ def run_slopes(run: Trajectory, at: Trajectory, names: Sequence[str], start: Sta
 def _is_smooth(run: Trajectory) -> bool:
     """Whether nothing that is known of a run makes derivatives of its states jump."""
     mech, rank = run.system, run.rank
+    if run._outcome.stretches and isinstance(run._outcome.stretches[0].part, ContactPart):
+        return False
     if run.status != Status.END or any(event.kind in ("singular", "near_miss") for event in run.events):
         return False
     for force in forces_of_user(mech.evaluator):

@@ -61,11 +61,12 @@ class StepSetup:
             self.formulated.enter(system)
         return replace(self, system=system)
 
-    def compiled_run(self, **modes: Any) -> Run:
-        """A run in full coordinates; `modes`: further arguments of `Run`, of a run whose mode changes."""
+    def compiled_run(self, contacts: bool = False, **modes: Any) -> Run:
+        """A run in full coordinates, where surfaces may touch; `modes`: further arguments of `Run`, of a run
+        whose mode changes otherwise."""
         system = self.system
         o = self.options.compiled(known=not system.has_user_terms, watched=self._watched)
         o.keep_energy, o.energy = self.options.energy, self.energy
-        o.sampled = self.asks_at_samples
+        o.sampled, o.contacts = self.asks_at_samples, contacts
         called = self.inputs if self.calls_inputs else None
         return Run(system.kernel, o, called, self.formulated, system.supplies_inertia, **modes)

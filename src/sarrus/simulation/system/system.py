@@ -11,6 +11,7 @@ from ...arrays import Array
 from ...dynamics.dry_friction import sticks
 from ...dynamics.terms import Terms
 from ...errors import InputError
+from ...mechanism.core.contact_refusals import has_contacts
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ...projection.decomposition import ranked_svd
@@ -135,6 +136,7 @@ class System:
             "drives do work": self.has_drives,
             "joints have damping": np.any(m.damping) or any(any(body.stop_damping) for body in m.bodies),
             "joints have friction": np.any(m.friction) or sticks(m),
+            "surfaces touch": has_contacts(m),
             **{force.work(): True for _, force in m.forces if force.work()},
         }
         return next((text for text, true in reasons.items() if true), "")

@@ -15,11 +15,14 @@ import numpy.typing as npt
 
 from ...arrays import Array, frozen, numbers, read_only, truth
 from ...constraints.user_forces import user_wrenches
+from ...dynamics.contact_loads import wrenches_on_bodies
 from ...dynamics.forward import Motion
 from ...errors import InputError, SarrusWarning, unknown_name
 from ...mechanism.core.access import without_dry_friction
 from ...mechanism.describe.measured_states import MOTION, MeasuredStates
 from ...mechanism.describe.measures import Angle, measured
+from ..contacts.contact_modes import ContactPart
+from ..contacts.contact_record import ContactRecord, contact_record
 from ..events.interpolation import Hermite, Manifold
 from ..events.interpolation_error import between_error
 from ..run.outcome import Outcome
@@ -119,6 +122,10 @@ class Trajectory:
         steps = self._outcome.steps
         known |= {"_friction": self._outcome.friction, "_friction_unique": self._outcome.friction_unique}
         known["_external"] = user_wrenches(system.evaluator, steps.q, steps.v, steps.t)
+        if self._touches:
+            found, origins = self.contacts, system.model.kernel.poses(np.ascontiguousarray(steps.q))[1]
+            touching = wrenches_on_bodies(system.model, found.force, found.moment, found.point, origins)
+            known["_external"] = (*known["_external"], *touching)
         return Motion(**known, _q=steps.q, _v=steps.v)
 
     def __repr__(self) -> str:
@@ -172,9 +179,28 @@ class Trajectory:
         unique = self._outcome.friction_unique
         return np.ones(self.v.shape, dtype=bool) if unique is None else np.asarray(read_only(unique))
 
+    @cached_property
+    def contacts(self) -> ContactRecord:
+        """Forces, slip, modes and work of surfaces that touch, of a run with contacts="events"."""
+        system, kept = self._moved("contacts"), self._outcome.stretches
+        if not self._touches:
+            raise InputError(
+                "contacts: nothing could touch in this run: it has no surfaces (spec.surface, spec.contact),"
+                ' ignored them (contacts="ignore"), or was read from a file, which does not keep modes.'
+            )
+        return contact_record(system, kept)
+
+    @property
+    def _touches(self) -> bool:
+        """Whether surfaces could touch during the run."""
+        kept = self._outcome.stretches
+        return bool(kept) and isinstance(kept[0].part, ContactPart)
+
     def _loaded(self, what: str) -> tuple[System, Steps]:
         """The system without dry friction, and the states with it among the applied forces."""
         system, steps, force = self._moved(what), self._outcome.steps, self._outcome.friction
+        if self._touches:
+            steps = replace(steps, tau=steps.tau + self.contacts.generalized)
         if force is None:
             return system, steps
         return System(without_dry_friction(self.system)), replace(steps, tau=steps.tau + force)

@@ -1,0 +1,28 @@
+// The mode of contacts of surfaces: which slots are closed, which of their friction slides and which way.
+// Plain data that kernel and bindings share, outside the instruction-set namespaces.
+#pragma once
+
+namespace sarrus {
+
+// REBOUNDS: bounces so low that they are not followed one by one; it is over at a known time.
+constexpr double SLOT_OPEN = 0, SLOT_CLOSED = 1, SLOT_REBOUNDS = 2;
+
+// GUIDED: begins to slide, along a straight line. Friction turns into the direction of sliding at the rate
+// mu g / speed, without bound at the speed zero: a row across the line stands for it while its force is
+// small.
+constexpr double STICKS = 0, SLIDES = 1, GUIDED = 2;
+
+// Numbers of one slot in a mode
+struct SlotMode {
+  double state;      // SLOT_OPEN ...
+  double slides[3];  // friction, torsion, rolling: STICKS ...
+  double way[9];     // unit vectors in the world along which they slide; of torsion the sign comes first
+  double fastest;    // largest speed of approach so far [m/s]
+  double until;      // time at which rebounds are over [s]
+  double margin;     // penetration at which an open contact touches [m]: rounding where it opened
+};
+constexpr int SLOT_NUMBERS = sizeof(SlotMode) / sizeof(double);
+constexpr int CONTACT_MODE_REST =
+    3;  // changes within one step, when these began [s]; part of restitution used
+
+}  // namespace sarrus

@@ -1,0 +1,258 @@
+// Forces of contacts at a state: in a mode, where they follow from equations, and by the law of contacts,
+// where the mode is what is found.
+//
+// Friction that slides goes with the push, against the sliding: its direction is that of the speed, continued
+// through zero, so that a step may end beyond the time at which sliding ends.
+#pragma once
+
+#include "contacts/problem/impact.hpp"
+#include "contacts/problem/least_forces.hpp"
+#include "solve/contact/contact_mode.hpp"
+#include "solve/contact/contact_rows.hpp"
+
+SARRUS_BEGIN
+
+constexpr double SLIP_STILL = 1e-11;   // of the speeds (lengths over L): the direction is that of the mode
+constexpr double MODE_WEIGHT = 1e-9;   // of the diagonal, in solves for forces that depend on each other
+constexpr int MODE_ROUNDS = 12;        // of such solves
+constexpr double MODE_SOLVED = 1e-14;  // change at which they end, of the forces
+
+template <int LDC>
+struct ContactMotion {
+  ContactRows<LDC> c;
+  Impact impact;  // and the contact problem
+  LeastForces least;
+  Lu<double> lu;
+  double* f;                        // (rows) force along each row
+  double* Q;                        // (ld) generalized force of all
+  double *x, *rest;                 // (rows)
+  int* kept;                        // (rows) rows of equations, or of the problem
+  double* B;                        // (rows, rows) directions of forces in the basis of L
+  double* unit_way;                 // (rows) directions of sliding along rows
+  unsigned char *gliding, *guided;  // (blocks) friction that goes with its push; along a line
+  int n = 0;                        // rows kept
+
+  SARRUS_HD ContactMotion(const Model<double>& m, Arena& arena) : c(m, arena) {
+    int most = SLOT_ROWS * m.nslot;
+    impact.bind(arena, most, most, 4 * m.nslot);
+    least.bind(arena, most, most);
+    lu.bind(arena, most);
+    arena.take(most, f, x, rest, kept, unit_way);
+    arena.take(most * most, B);
+    arena.take(4 * m.nslot, gliding, guided);
+    arena.take(c.w.ld, Q);
+  }
+};
+
+SARRUS_HD int friction_index(int kind) { return kind - 1; }  // of SlotMode::slides
+
+// A speed that others are compared with: the largest of the coordinates, in lengths
+template <int LDC>
+SARRUS_HD double speed_of(const ContactRows<LDC>& c, const double* v) {
+  return c.m.length[0] * largest_of(c.m.nv, [&](int j) { return abs_(v[j]) / c.m.unit[j]; });
+}
+
+// Direction of sliding of a block along its rows: that of the speeds u, on the side of `way` (3, world)
+template <int LDC>
+SARRUS_FN void sliding_way(const ContactRows<LDC>& c, const ContactBlock& b, const double* u, double still,
+                           const double* way, double* out) {
+  double along = 0, size = 0, known = 0, wish[2] = {0, 0};
+  for (int i = 0; i < b.size; ++i) {
+    const Vec3<double>& e = c.direction[b.row + i];
+    wish[i] = b.kind == TORSION_ROW ? way[0] : e.x * way[0] + e.y * way[1] + e.z * way[2];
+    along += wish[i] * u[b.row + i];
+    size += u[b.row + i] * u[b.row + i];
+    known += wish[i] * wish[i];
+  }
+  bool moves = size > still * still;
+  double s = moves ? (along < 0 ? -1 : 1) / sqrt_(size) : known > 0 ? 1 / sqrt_(known) : 0;
+  for (int i = 0; i < b.size; ++i) out[b.row + i] = s * (moves ? u[b.row + i] : wish[i]);
+}
+
+// Which rows take part, and B: the friction of blocks that glide goes with the push.
+// in: x.gliding, x.unit_way
+template <int LDC>
+SARRUS_FN void keep_rows(ContactMotion<LDC>& x) {
+  ContactRows<LDC>& c = x.c;
+  int stride = c.rows;
+  x.n = 0;
+  for (int k = 0, push = -1; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    if (b.kind == NORMAL_ROW) push = x.n;
+    if (!x.gliding[k]) {
+      for (int i = b.row; i < b.row + b.size; ++i) {
+        copy(x.B + x.n * stride, c.L + i * stride, c.rank);
+        x.kept[x.n++] = i;
+      }
+      continue;
+    }
+    for (int i = b.row; i < b.row + b.size; ++i)
+      subtract_scaled(x.B + push * stride, b.share * x.unit_way[i], c.L + i * stride, c.rank);
+    if (!x.guided[k]) continue;
+    copy(x.B + x.n * stride, c.L + (b.row + 1) * stride, c.rank);
+    x.kept[x.n++] = b.row + 1;
+  }
+}
+
+// Forces of all rows from those of the kept ones, x.x; the generalized force x.Q
+template <int LDC>
+SARRUS_FN void spread_forces(ContactMotion<LDC>& x) {
+  ContactRows<LDC>& c = x.c;
+  fill(x.f, c.rows);
+  scatter(x.f, x.kept, x.x, x.n);
+  for (int k = 0, push = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    if (b.kind == NORMAL_ROW) push = b.row;
+    int slides = !x.gliding[k] ? 0 : x.guided[k] ? 1 : b.size;
+    for (int i = b.row; i < b.row + slides; ++i) x.f[i] = -b.share * x.unit_way[i] * x.f[push];
+  }
+  fill(x.Q, c.w.ld);
+  for (int i = 0; i < c.rows; ++i) axpy(x.Q, x.f[i], c.J + i * c.w.ld, c.w.ld);
+}
+
+// v (ld) += what the forces x.f do
+template <int LDC>
+SARRUS_FN void add_response(const ContactMotion<LDC>& x, double* v) {
+  for (int i = 0; i < x.c.rows; ++i) axpy(v, x.f[i], x.c.X + i * x.c.w.ld, x.c.w.ld);
+}
+
+// Forces x.x (n) with which the kept rows have no rate: W x = -rate, of least norm where W is singular
+template <int LDC>
+SARRUS_FN bool solve_rows_kept(ContactMotion<LDC>& x, const double* rate) {
+  ContactRows<LDC>& c = x.c;
+  int n = x.n, stride = c.rows;
+  x.lu.n = n;
+  auto entry = [&](int i, int j) { return inner(c.L + x.kept[i] * stride, x.B + j * stride, c.rank); };
+  double most = largest_of(n, [&](int i) { return abs_(entry(i, i)); });
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) x.lu.A[i * n + j] = entry(i, j) + (i == j ? MODE_WEIGHT * most : 0);
+  fill(x.x, n);
+  if (n == 0) return true;
+  if (!factorize_lu(x.lu)) return false;
+  for (int round = 0; round < MODE_ROUNDS; ++round) {
+    for (int i = 0; i < n; ++i) x.rest[i] = MODE_WEIGHT * most * x.x[i] - rate[x.kept[i]];
+    solve_lu(x.lu, x.rest);
+    double moved = 0, size = 0;
+    for (int i = 0; i < n; ++i)
+      moved = larger(abs_(x.rest[i] - x.x[i]), moved), size = larger(abs_(x.rest[i]), size);
+    copy(x.x, x.rest, n);
+    if (!(moved > MODE_SOLVED * size)) break;
+  }
+  return true;
+}
+
+// Blocks that glide in a mode, and which way   modes (nslot)
+template <int LDC>
+SARRUS_FN void glide_by_mode(ContactMotion<LDC>& x, const SlotMode* modes, const double* u, double still) {
+  ContactRows<LDC>& c = x.c;
+  for (int k = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    const SlotMode& mode = modes[c.which[b.contact]];
+    int which = friction_index(b.kind);
+    x.gliding[k] = b.kind != NORMAL_ROW && mode.slides[which] != 0;
+    x.guided[k] = x.gliding[k] && b.kind == TANGENT_ROW && mode.slides[which] == GUIDED;
+    if (x.guided[k])
+      x.unit_way[b.row] = 1, x.unit_way[b.row + 1] = 0;
+    else if (x.gliding[k])
+      sliding_way(c, b, u, still, mode.way + 3 * which, x.unit_way);
+  }
+}
+
+// x.f and x.Q at a state in a mode, under the force tau. False: no inertia, or points are not known
+template <int LDC>
+SARRUS_FN bool forces_in_mode(ContactMotion<LDC>& x, const State<double>& s, const double* tau,
+                              const SlotMode* modes) {
+  ContactRows<LDC>& c = x.c;
+  if (!open_state(c, s)) return false;
+  c.modes = modes;
+  choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
+  c.modes = nullptr;
+  row_speeds(c, s.v, c.u);
+  respond(c);
+  glide_by_mode(x, modes, c.u, SLIP_STILL * speed_of(c, s.v));
+  keep_rows(x);
+  move_freely(c, tau);
+  if (!solve_rows_kept(x, c.bias)) return false;
+  spread_forces(x);
+  return true;
+}
+
+// ---------------------------------------------------------------- by the law
+
+// The contact problem of the kept rows with the rates b (rows)   restitution: of a contact
+template <int LDC, class Restitution_>
+SARRUS_FN void state_problem(ContactMotion<LDC>& x, const double* b, Restitution_ restitution) {
+  ContactRows<LDC>& c = x.c;
+  ContactProblem& p = x.impact.solver.p;
+  int stride = c.rows;
+  p.n = x.n, p.d = c.rank, p.blocks = 0;
+  for (int i = 0; i < x.n; ++i) {
+    copy(p.A + i * c.rank, c.L + x.kept[i] * stride, c.rank);
+    copy(p.B + i * c.rank, x.B + i * stride, c.rank);
+    p.b[i] = b[x.kept[i]];
+  }
+  for (int k = 0, row = 0, push = -1; k < c.blocks; ++k) {
+    const ContactBlock& one = c.block[k];
+    if (x.gliding[k] && !x.guided[k]) continue;
+    bool normal = one.kind == NORMAL_ROW;
+    int size = x.guided[k] ? 1 : one.size;
+    if (normal) push = row;
+    x.impact.e[p.blocks] = normal ? restitution(one.contact) : 0;
+    p.block[p.blocks++] = {
+        normal ? BlockKind::PUSH : BlockKind::DISC, row, size, normal ? -1 : push, one.share, 0};
+    row += size;
+  }
+}
+
+// x.x from the scaled forces lam
+template <int LDC>
+SARRUS_FN void take_forces(ContactMotion<LDC>& x, const double* lam) {
+  const ContactProblem& p = x.impact.solver.p;
+  for (int i = 0; i < x.n; ++i) x.x[i] = lam[i] * p.scale[i];
+  spread_forces(x);
+}
+
+// Blocks whose speed is not zero glide; the others are chosen by the law
+template <int LDC>
+SARRUS_FN void glide_by_speed(ContactMotion<LDC>& x, double still) {
+  ContactRows<LDC>& c = x.c;
+  const double nothing[3] = {0, 0, 0};
+  for (int k = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    x.gliding[k] = b.kind != NORMAL_ROW && length_of(c.u + b.row, b.size) > still;
+    x.guided[k] = 0;
+    if (x.gliding[k]) sliding_way(c, b, c.u, 0, nothing, x.unit_way);
+  }
+}
+
+// The law at accelerations, of the chosen contacts: x.f, x.Q
+// in: c.u, respond(), move_freely(); still: speeds below are zero
+template <int LDC>
+SARRUS_FN ContactFound solve_accelerations(ContactMotion<LDC>& x, double still) {
+  ContactSolver& s = x.impact.solver;
+  glide_by_speed(x, still);
+  keep_rows(x);
+  state_problem(x, x.c.bias, [](int) { return 0.0; });
+  ContactOutcome outcome = prepare_contacts(s);
+  if (outcome != ContactOutcome::SOLVED) return {outcome, 1, 0};
+  ContactFound found = solve_contacts(s, false);
+  find_least_forces(s.p, x.least);
+  take_forces(x, s.p.lam);
+  return found;
+}
+
+// The law at velocities: an impact with the speeds c.u before it   restitution(contact)
+template <int LDC, class E>
+SARRUS_FN ImpactFound solve_velocities(ContactMotion<LDC>& x, E restitution) {
+  for (int k = 0; k < x.c.blocks; ++k) x.gliding[k] = x.guided[k] = 0;
+  keep_rows(x);
+  state_problem(x, x.c.u, restitution);
+  ImpactFound found = solve_impact(x.impact, Restitution::NEWTON);
+  if (found.solution.outcome == ContactOutcome::SOLVED) {
+    find_least_forces(x.impact.solver.p, x.least);
+    take_forces(x, x.impact.solver.p.lam);
+  }
+  return found;
+}
+
+SARRUS_END

@@ -1,0 +1,230 @@
+// Rows of contacts at a state: speeds of b relative to a along the normal, along two tangents, and about the
+// normal and the tangents where torsion and rolling have limits; and what they do to the motion.
+//
+//   u = J v ,   du/dt = J a + bias ,   X = response of the mechanism to a unit force along a row       (1)
+//
+// X is the acceleration with all loops closed, so that W = J X^T is that of the freedoms that loops leave.
+// bias comes with the derivatives of gaps by time (contacts/moving_frame.hpp), points that move on surfaces
+// included. W = L L^T with L (rows, rank): the rows in a basis of these freedoms.
+#pragma once
+
+#include "contacts/contact_points.hpp"
+#include "contacts/moving_frame.hpp"
+#include "solve/contact/contact_mode.hpp"
+#include "solve/friction/friction_by_load.hpp"
+#include "solve/search/projection.hpp"
+
+SARRUS_BEGIN
+
+constexpr int SLOT_ROWS = 6;             // at most: normal, 2 tangents, torsion, 2 rolling
+constexpr double RESPONSE_GONE = 1e-12;  // of the largest entry of W: pivots below are rounding
+
+enum PairLaw : int { FRICTION, RESTITUTION, TORSION, ROLLING };
+enum RowKind : int { NORMAL_ROW, TANGENT_ROW, TORSION_ROW, ROLLING_ROW };
+
+// One block of rows of a contact: the push, friction, torsion or rolling
+struct ContactBlock {
+  int contact, kind, row, size;
+  double share;
+};
+
+template <int LDC>
+struct ContactRows {
+  const Model<double>& m;
+  Workspace<double, LDC> w;
+  ContactPoint<double>* slot;           // (nslot)
+  ContactPoint<Moving<double>>* moved;  // (nslot)
+  Vec3<double>*axis, *direction;        // (3 nslot) normal and tangents; (rows) of each row
+  int contacts = 0, rows = 0, blocks = 0, rank = 0;
+  int *which, *row_contact, *row_kind;  // (nslot) slot of a contact; (rows)
+  ContactBlock* block;                  // (4 nslot)
+  double *J, *X;                        // (rows, ld)
+  double *W, *L;                        // (rows, rows), (rows, rank)
+  double *u, *bias, *left;              // (rows)
+  int* order;                           // (rows)
+  double* free;                         // (ld) acceleration without contact forces
+  const SlotMode* modes = nullptr;      // (nslot) whose guided slots have their tangents along the line
+
+  SARRUS_HD ContactRows(const Model<double>& model, Arena& arena) : m(model), w(model, arena) {
+    int most = SLOT_ROWS * m.nslot;
+    arena.take(m.nslot, slot, moved, which);
+    arena.take(3 * m.nslot, axis);
+    arena.take(most, direction, row_contact, row_kind, u, bias, left, order);
+    arena.take(4 * m.nslot, block);
+    arena.take(most * w.ld, J, X);
+    arena.take(most * most, W, L);
+    arena.take(w.ld, free);
+  }
+  SARRUS_HD int pair_of_contact(int c) const { return m.slot_pair[which[c]]; }
+  SARRUS_HD double law(int c, int what) const { return m.pair_law[4 * pair_of_contact(c) + what]; }
+};
+
+// All slots at a pose   in: w.tree placed. False: some pair is unresolved
+template <int LDC>
+SARRUS_FN bool find_slots(ContactRows<LDC>& c) {
+  bool fine = true;
+  for (int pair = 0; pair < c.m.npair; ++pair)
+    fine = contact_points(c.m, pair, c.w.tree, c.slot + c.m.pair_slot[pair]) == POINTS_FOUND && fine;
+  return fine;
+}
+
+// Two unit vectors that are at right angles to n and to each other
+template <class T>
+SARRUS_HD void tangents_of(const Vec3<T>& n, Vec3<T>& s, Vec3<T>& t) {
+  T x = abs_(n.x), y = abs_(n.y), z = abs_(n.z);
+  Vec3<T> e = {T(x <= y && x <= z ? 1 : 0), T(x > y && y <= z ? 1 : 0), T(z < x && z < y ? 1 : 0)};
+  s = cross(e, n);
+  s = s * (T(1) / sqrt_(dot(s, s)));
+  t = cross(n, s);
+}
+
+// Tangents of contact i: for a guided one the first is along its line
+template <int LDC>
+SARRUS_FN void choose_tangents(ContactRows<LDC>& c, int i) {
+  Vec3<double>*axis = c.axis + 3 * i, n = axis[0];
+  tangents_of(n, axis[1], axis[2]);
+  if (!c.modes || c.modes[c.which[i]].slides[0] != GUIDED) return;
+  const double* way = c.modes[c.which[i]].way;
+  Vec3<double> line = {way[0], way[1], way[2]};
+  line = line - n * dot(n, line);
+  double size = dot(line, line);
+  if (!(size > 0)) return;
+  axis[1] = line * (1 / sqrt_(size));
+  axis[2] = cross(n, axis[1]);
+}
+
+// Row i of J: speed along its direction at the point of contact, or turning about it
+template <int LDC>
+SARRUS_FN void write_row(ContactRows<LDC>& c, int i) {
+  const Tree<double>& t = c.w.tree;
+  int k = c.which[c.row_contact[i]];
+  const ContactPoint<double>& at = c.slot[k];
+  Vec3<double> p = (at.point_a + at.point_b) * 0.5, e = c.direction[i];
+  Spatial<double> W = c.row_kind[i] >= TORSION_ROW ? Spatial<double>{zero3<double>(), e} : force_at(p, e);
+  auto [a, b] = nodes_of(c.m, c.m.slot_pair[k]);
+  double* J = c.J + i * c.w.ld;
+  fill(J, c.w.ld);
+  auto add_chain = [&](int node, double side) {
+    for (; node > 0; node = c.m.parent[node])
+      for (int j = c.m.iv[node]; j < c.m.iv[node] + joint_nv(c.m.joint[node]); ++j)
+        J[j] += side * dot(W, t.S[j]);
+  };
+  add_chain(b, 1);
+  add_chain(a, -1);
+}
+
+template <int LDC>
+SARRUS_HD void add_block(ContactRows<LDC>& c, int contact, int kind, int first, int size, double share) {
+  c.block[c.blocks++] = {contact, kind, c.rows, size, share};
+  for (int i = 0; i < size; ++i) {
+    c.row_contact[c.rows] = contact, c.row_kind[c.rows] = kind;
+    c.direction[c.rows] = c.axis[3 * contact + first + i];
+    write_row(c, c.rows++);
+  }
+}
+
+// Rows of the slots for which acts(slot) is true   in: find_slots()
+template <int LDC, class Acts>
+SARRUS_FN void choose_contacts(ContactRows<LDC>& c, Acts acts) {
+  c.contacts = c.rows = c.blocks = 0;
+  for (int k = 0; k < c.m.nslot; ++k) {
+    if (!in_use(c.slot[k]) || !acts(k)) continue;
+    int i = c.contacts++;
+    c.which[i] = k;
+    c.axis[3 * i] = c.slot[k].normal;
+    choose_tangents(c, i);
+    add_block(c, i, NORMAL_ROW, 0, 1, 0);
+    if (c.law(i, FRICTION) > 0) add_block(c, i, TANGENT_ROW, 1, 2, c.law(i, FRICTION));
+    if (c.law(i, TORSION) > 0) add_block(c, i, TORSION_ROW, 0, 1, c.law(i, TORSION));
+    if (c.law(i, ROLLING) > 0) add_block(c, i, ROLLING_ROW, 1, 2, c.law(i, ROLLING));
+  }
+}
+
+// u of all rows at velocities v (ld)
+template <int LDC>
+SARRUS_FN void row_speeds(const ContactRows<LDC>& c, const double* v, double* u) {
+  for (int i = 0; i < c.rows; ++i) u[i] = dot(c.J + i * c.w.ld, v, c.w.ld);
+}
+
+// L of W = L L^T, with pivots
+template <int LDC>
+SARRUS_FN void factor_response(ContactRows<LDC>& c) {
+  int n = c.rows;
+  fill(c.L, n * n);
+  for (int i = 0; i < n; ++i) c.left[i] = c.W[i * n + i];
+  double most = largest_of(n, [&](int i) { return c.left[i]; });
+  for (c.rank = 0; c.rank < n; ++c.rank) {
+    int k = c.rank, best = 0;
+    for (int i = 1; i < n; ++i) best = c.left[i] > c.left[best] ? i : best;
+    if (!(c.left[best] > RESPONSE_GONE * most)) break;
+    double root = sqrt_(c.left[best]);
+    for (int i = 0; i < n; ++i) {
+      double x = (c.W[i * n + best] - inner(c.L + i * n, c.L + best * n, k)) / root;
+      c.L[i * n + k] = x;
+    }
+    for (int i = 0; i < n; ++i) c.left[i] -= c.L[i * n + k] * c.L[i * n + k];
+    c.left[best] = 0;
+  }
+}
+
+// X and W of the chosen rows   in: the state evaluated and its rows factorized
+template <int LDC>
+SARRUS_FN void respond(ContactRows<LDC>& c) {
+  auto& w = c.w;
+  int ld = w.ld, n = c.rows;
+  for (int i = 0; i < n; ++i) {
+    copy(w.rhs, c.J + i * ld, c.m.nv);
+    accelerate_by_force(c.m, w);
+    copy(c.X + i * ld, w.a, ld);
+  }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) c.W[i * n + j] = c.W[j * n + i] = dot(c.J + i * ld, c.X + j * ld, ld);
+  factor_response(c);
+}
+
+// Rate of u of row i at a moving point: points and accelerations of bodies by time
+template <int LDC>
+SARRUS_FN double row_rate(const ContactRows<LDC>& c, int i) {
+  const Tree<double>& t = c.w.tree;
+  int k = c.which[c.row_contact[i]];
+  const ContactPoint<Moving<double>>& at = c.moved[k];
+  if (c.row_kind[i] == NORMAL_ROW) return at.gap.b.b;
+  auto [a, b] = nodes_of(c.m, c.m.slot_pair[k]);
+  Spatial<double> A = t.A[b] - t.A[a], V = t.V[b] - t.V[a];
+  if (c.row_kind[i] != TANGENT_ROW) return dot(A.ang, c.direction[i]);
+  auto middle = [](const Moving<double>& x, const Moving<double>& y) { return (x.a.b + y.a.b) / 2; };
+  Vec3<double> p = (c.slot[k].point_a + c.slot[k].point_b) * 0.5;
+  Vec3<double> rate = {middle(at.point_a.x, at.point_b.x), middle(at.point_a.y, at.point_b.y),
+                       middle(at.point_a.z, at.point_b.z)};
+  return dot(A.lin + cross(A.ang, p) + cross(V.ang, rate), c.direction[i]);
+}
+
+// c.free under tau (nv), and c.bias = du/dt of that motion   in: as respond()
+template <int LDC>
+SARRUS_FN void move_freely(ContactRows<LDC>& c, const double* tau) {
+  auto& w = c.w;
+  accelerate(c.m, tau, w);
+  refine(c.m, w);
+  copy(c.free, w.a, w.ld);
+  add_accelerations(c.m, c.free, w.tree);
+  for (int i = 0; i < c.contacts; ++i) {
+    int pair = c.pair_of_contact(i);
+    bool first = i == 0 || c.pair_of_contact(i - 1) != pair;
+    auto [a, b] = nodes_of(c.m, pair);
+    if (first)
+      contact_points(c.m, pair, moving_frame(w.tree, a), moving_frame(w.tree, b),
+                     c.moved + c.m.pair_slot[pair]);
+  }
+  for (int i = 0; i < c.rows; ++i) c.bias[i] = row_rate(c, i);
+}
+
+// Terms at a state, for choose_contacts() and what follows. False: the inertia is not positive definite, or
+// contact points are not known.
+template <int LDC>
+SARRUS_FN bool open_state(ContactRows<LDC>& c, const State<double>& s) {
+  evaluate(c.m, s, c.w);
+  factorize_rows(c.m, c.w);
+  return c.w.factor.spd && find_slots(c);
+}
+
+SARRUS_END

@@ -1,0 +1,1 @@
+"""Runs in which surfaces touch, slide, stick and rebound."""

@@ -1,0 +1,98 @@
+"""ContactRecord: forces, slip, modes and work of contacts along a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._kernel import contact_forces
+from ...arrays import Array, frozen
+from ..system.system import System
+from .contact_modes import ContactPart
+from .slot_modes import CLOSED, SLIDES, STATE, WAY, words
+
+
+@dataclass(frozen=True)
+class ContactRecord:
+    """Contact points of surfaces along a run of n_t states; read-only.
+
+    Attributes:
+        names: of the n contact points, "a/b.0" ...
+        force: on b, in the world [N], (n_t, n, 3); of least norm where the motion leaves it open.
+        moment: on b there, of torsion and rolling [N m], (n_t, n, 3).
+        point: of contact, in the world [m], (n_t, n, 3); 0 while open.
+        slip: velocity of b relative to a along the surfaces, in the world [m/s], (n_t, n, 3); 0 while open.
+        mode: "open", "stick" or "slip" (n_t, n).
+        work: of friction at each point [J], (n,), without impacts: what the machine loses is negative.
+        generalized: generalized force of all contacts (n_t, n_v) [N m, N].
+    """
+
+    names: tuple[str, ...]
+    force: Array
+    moment: Array
+    point: Array
+    slip: Array
+    mode: npt.NDArray[np.str_]
+    work: Array
+    generalized: Array
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"ContactRecord({len(self)} contact points, {len(self.mode)} states)"
+
+
+def contact_record(system: System, kept: Sequence[Any]) -> ContactRecord:
+    """The record of a run.
+
+    Args:
+        system: what moved.
+        kept: stretches of the run, each in one mode of the contacts.
+    """
+    found = [_of_stretch(system, one.steps, one.part) for one in kept]
+    force, moment, point, slip, generalized, mode = (
+        np.concatenate(parts) for parts in zip(*found, strict=True)
+    )
+    work = sum(_work(one.steps.t, x[0], x[3]) for one, x in zip(kept, found, strict=True))
+    mode.flags.writeable = False
+    arrays = {"force": force, "moment": moment, "point": point, "slip": slip, "work": work}
+    kept_arrays = {name: frozen(x) for name, x in (arrays | {"generalized": generalized}).items()}
+    return ContactRecord(names=tuple(system.model.structure.slots), mode=mode, **kept_arrays)
+
+
+def _of_stretch(system: System, steps: Any, part: ContactPart) -> tuple[Any, ...]:
+    """Force, moment, point, slip, generalized force and words of the states of one mode.
+
+    The side to which friction slides is that of the state before: of the first one it is in the mode.
+    """
+    n, slots = len(steps), part.slots
+    if slots.shape[1] == 1 or not np.any(slots[:, STATE] == CLOSED):
+        zeros = np.zeros((n, len(slots), 3))
+        return zeros, zeros, zeros, zeros, np.zeros_like(steps.v), np.full((n, len(slots)), "open")
+    modes = np.tile(slots, (n, 1, 1))
+    outside = system.no_user_rows(n)
+    if system.has_drives or system.has_user_rows:
+        called = [system.called(*one) for one in zip(steps.t.tolist(), steps.q, steps.v, strict=True)]
+        drive = [np.zeros((0, 3)) if x[0] is None else x[0] for x in called]
+        user = [outside[1][0] if x[1] is None else x[1] for x in called]
+        outside = np.stack(drive).reshape(n, -1, 3), np.stack(user).reshape(outside[1].shape)
+    states = tuple(np.ascontiguousarray(x) for x in (steps.q, steps.v, steps.tau, *outside))
+    force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes)
+    slides = slots[:, SLIDES] != 0.0
+    if n > 1 and np.any(slides):
+        size = np.linalg.norm(slip[:-1], axis=-1, keepdims=True)
+        way = slip[:-1] / np.where(size > 0.0, size, 1.0)
+        modes[1:, :, WAY] = np.where(slides[:, None] & (size > 0.0), way, modes[1:, :, WAY])
+        force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes)
+    return force, moment, point, slip, generalized, words(modes)
+
+
+def _work(t: Array, force: Array, slip: Array) -> Any:
+    """Work of friction between the states of one mode (n,), by the trapezoidal rule."""
+    power = np.sum(force * slip, axis=-1)
+    return np.sum(0.5 * np.diff(t)[:, None] * (power[1:] + power[:-1]), axis=0)

@@ -1,0 +1,39 @@
+"""Options of runs that do not go with surfaces that touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dynamics.dry_friction import sticks
+from ...errors import InputError
+from ..stepping.methods import METHODS
+
+ONLY = {
+    "formulation": ("nullspace", "the forces of contacts are those of the kernel"),
+    "coordinates": ("full", "contacts are found in full coordinates"),
+    "correction": ("project", "contacts stay closed by projection"),
+    "energy": (False, "impacts and friction take energy"),
+}
+
+
+def refuse_with_contacts(mech: Any, given: Mapping[str, Any]) -> None:
+    """Refuse arguments of `simulate` that contacts="events" does not know, each by its name."""
+    for name, (only, why) in ONLY.items():
+        if given[name] != only:
+            raise InputError(f"{name}={given[name]!r} does not go with surfaces that touch: {why}. {WAY_OUT}")
+    if given["method"] in METHODS and METHODS[given["method"]].implicit and given["method"] != "auto":
+        raise InputError(
+            f"method={given['method']!r} does not go with surfaces that touch: implicit steps would need the"
+            f' derivatives of their forces. Take "dopri5". {WAY_OUT}'
+        )
+    if given["switches"] or given["stops"]:
+        raise InputError(f"switches and stops do not go with surfaces that touch in this version. {WAY_OUT}")
+    if sticks(mech.model):
+        raise InputError(
+            'dry friction of joints (friction_model="coulomb", BearingFriction) does not go with surfaces'
+            f" that touch in this version; smooth friction does. {WAY_OUT}"
+        )
+
+
+WAY_OUT = 'contacts="ignore" lets surfaces go through each other.'
