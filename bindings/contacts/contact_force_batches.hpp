@@ -30,6 +30,15 @@ ContactFound forces_by_law(ContactMotion<0>& x, const State<double>& s, const do
   return solve_accelerations(x, still);
 }
 
+// Forces in a mode; where they depend on each other, those of least norm within their limits
+bool forces_of_mode(ContactMotion<0>& x, const State<double>& s, const double* tau, const SlotMode* modes) {
+  if (!forces_in_mode(x, s, tau, modes)) return false;
+  if (x.c.rank >= x.n || !mode_holds(x)) return forces_in_mode(x, s, tau, modes);
+  find_least_forces(x.impact.solver.p, x.least);
+  take_forces(x, x.impact.solver.p.lam);
+  return true;
+}
+
 // One block of rows: its force, moment and slip, added to those of its slot
 void store_block(const ContactMotion<0>& x, const ContactBlock& b, long at, const ContactForceArrays& out) {
   const ContactRows<0>& c = x.c;
@@ -79,7 +88,7 @@ void contact_forces_n(const ModelD& m, const StatesOfContacts& s, const ContactF
       ContactFound found = {ContactOutcome::SOLVED, 0, 0};
       if (!s.modes)
         found = forces_by_law(w.x, at, tau);
-      else if (!forces_in_mode(w.x, at, tau, modes))
+      else if (!forces_of_mode(w.x, at, tau, modes))
         found.outcome = ContactOutcome(-1);
       out.outcome[i] = int(found.outcome), out.residual[i] = found.residual;
       fill(out.generalized + i * m.nv, m.nv);
