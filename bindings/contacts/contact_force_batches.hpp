@@ -5,13 +5,20 @@
 #include "integrate/contacts/settle_contacts.hpp"
 #include "problem_table.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 SARRUS_BEGIN
 namespace {
 
 struct ContactForceWork {
   ContactMotion<0> x;
-  double *v, *tau;
-  ContactForceWork(const ModelD& m, Arena& arena) : x(m, arena) { arena.take(x.c.w.ld, v, tau); }
+  double* v;
+  SlotMode* modes;
+  ContactForceWork(const ModelD& m, Arena& arena) : x(m, arena) {
+    arena.take(x.c.w.ld, v);
+    arena.take(m.nslot, modes);
+  }
 };
 
 // Forces by the law at a state: of slots that touch and do not separate
@@ -30,9 +37,25 @@ ContactFound forces_by_law(ContactMotion<0>& x, const State<double>& s, const do
   return solve_accelerations(x, still);
 }
 
+// Guided slots whose force across the line is more than a small part of the friction slide freely: the mode
+// ends there. Whether there are some
+bool leave_lines(const ContactMotion<0>& x, SlotMode* modes) {
+  const ContactRows<0>& c = x.c;
+  double size = 1e-6 * contact_force_size(x);
+  bool some = false;
+  for (int k = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    if (!x.guided[k] || std::abs(x.f[b.row + 1]) <= size) continue;
+    modes[c.which[b.contact]].slides[0] = SLIDES;
+    some = true;
+  }
+  return some;
+}
+
 // Forces in a mode; where they depend on each other, those of least norm within their limits
-bool forces_of_mode(ContactMotion<0>& x, const State<double>& s, const double* tau, const SlotMode* modes) {
+bool forces_of_mode(ContactMotion<0>& x, const State<double>& s, const double* tau, SlotMode* modes) {
   if (!forces_in_mode(x, s, tau, modes)) return false;
+  if (leave_lines(x, modes) && !forces_in_mode(x, s, tau, modes)) return false;
   if (x.c.rank >= x.n || !mode_holds(x)) return forces_in_mode(x, s, tau, modes);
   find_least_forces(x.impact.solver.p, x.least);
   take_forces(x, x.impact.solver.p.lam);
@@ -84,11 +107,11 @@ void contact_forces_n(const ModelD& m, const StatesOfContacts& s, const ContactF
       copy(w.v, at.v, m.nv);
       at.v = w.v;
       const double* tau = s.tau + i * m.nv;
-      auto modes = reinterpret_cast<const SlotMode*>(s.modes + i * m.nslot * SLOT_NUMBERS);
+      if (s.modes) std::copy_n(reinterpret_cast<const SlotMode*>(s.modes) + i * m.nslot, m.nslot, w.modes);
       ContactFound found = {ContactOutcome::SOLVED, 0, 0};
       if (!s.modes)
         found = forces_by_law(w.x, at, tau);
-      else if (!forces_of_mode(w.x, at, tau, modes))
+      else if (!forces_of_mode(w.x, at, tau, w.modes))
         found.outcome = ContactOutcome(-1);
       out.outcome[i] = int(found.outcome), out.residual[i] = found.residual;
       fill(out.generalized + i * m.nv, m.nv);
