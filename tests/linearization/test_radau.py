@@ -111,7 +111,7 @@ def test_stiff_controller() -> None:
     def hold(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
         return [-1e6 * (q[0] - q0[0]) - 1e4 * v[0]]
 
-    run = sr.simulate(mech, (0.0, 1.0), control=hold, method="radau", rtol=1e-5, atol=1e-8)
+    run = sr.simulate(mech, (0.0, 1.0), control=hold, method="radau", dt=1.0, rtol=1e-5, atol=1e-8)
     assert run.success and len(run) < 60 and np.max(np.abs(run.q[-1] - q0)) < 1e-4
 
 

@@ -61,14 +61,16 @@ class Options:
         return not held or callable(self.tau) or bool(self.external)
 
     def longest_step(self, watched: bool) -> float:
-        """Longest step [s]; infinite where nothing can happen within one, or where dt says how long it is.
+        """Longest step [s]; infinite where nothing can happen within one. Beside functions a longer dt counts.
 
         Args:
             watched: whether the system has drives, limits or functions of the user's.
         """
         sought = self.switched or bool(self.events)  # stops, contacts, events
         within = self.integrator.adaptive and (watched or self.feedback)
-        return LONGEST if sought or within else math.inf
+        if sought:
+            return LONGEST
+        return max(LONGEST, self.first_step) if within else math.inf
 
     def compiled(self, *, known: bool = True, watched: bool = False) -> RunOptions:
         """The options of the compiled run; the caller sets `sampled`, `keep_energy` and `energy`.
