@@ -6,6 +6,7 @@ On any system it needs as many as differences of the stages; SciPy's Radau is th
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt

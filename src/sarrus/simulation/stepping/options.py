@@ -61,7 +61,7 @@ class Options:
         return not held or callable(self.tau) or bool(self.external)
 
     def longest_step(self, watched: bool) -> float:
-        """Longest step [s]; infinite where nothing can happen within one. Beside functions a longer dt counts.
+        """Longest step [s]; infinite where nothing can happen within one. Beside functions, a longer dt.
 
         Args:
             watched: whether the system has drives, limits or functions of the user's.
