@@ -158,3 +158,10 @@ def test_wrong_arguments_are_refused() -> None:
         mech.constraint_inertia(q, "gamma", -1.0)
     with pytest.raises(sr.InputError, match="q must be one"):
         mech.coupling(np.array([q, q]))
+
+
+@pytest.mark.parametrize("query", ["constraint_inertia", "coupling", "is_decoupled"])
+def test_inertia_under_constraints_is_asked_for_one_pose(query: str) -> None:
+    mech = sr.library.four_bar()
+    with pytest.raises(sr.InputError, match="q must be one pose here"):
+        getattr(mech, query)(np.tile(mech.default.q, (2, 1)))

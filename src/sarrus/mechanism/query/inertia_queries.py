@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import positive
+from ...arrays import OneState, positive
 from ...dynamics.constraint_inertia import FORMS, ConstraintInertia, constraint_inertia
 from ...dynamics.decoupling import Coupling, coupling, is_decoupled
 from ...dynamics.terms import Terms, Units
@@ -27,7 +27,7 @@ class HasTerms(Protocol):
     units: Units
 
     def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms: ...
-    def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition: ...
+    def decompose(self, q: OneState, metric: Metric = None, t: float = 0.0) -> Decomposition: ...
 
 
 class InertiaQueries:
@@ -63,8 +63,8 @@ class InertiaQueries:
             raise InputError(f'gamma must be a positive number, None or "best"; got {gamma!r}.')
         if gamma is not None and not isinstance(gamma, str):
             gamma = positive(gamma, "gamma")
-        split = self.decompose(q, metric, t)
-        return constraint_inertia(self.terms(q, np.zeros(self.nv), t).M, split, form, gamma)
+        terms, pose = _at_rest(self, q, t)
+        return constraint_inertia(terms.M, self.decompose(pose, metric, t), form, gamma)
 
     def coupling(self: HasTerms, q: npt.ArrayLike, t: float = 0.0, *, metric: Metric = None) -> Coupling:
         """How strongly the forces that move it load the constraints at q (nq,), mu of [Aghili2005] eq. (32).
@@ -72,21 +72,22 @@ class InertiaQueries:
         See `Coupling`. Which forces are tangential depends on the metric; None (Euclidean, as printed there),
         "mass", or a matrix (nv, nv), as of `decompose`.
         """
-        terms = _at_rest(self, q, t)
-        return coupling(terms.M, self.decompose(q, metric, t))
+        terms, pose = _at_rest(self, q, t)
+        return coupling(terms.M, self.decompose(pose, metric, t))
 
     def is_decoupled(self: HasTerms, q: npt.ArrayLike, t: float = 0.0, *, metric: Metric = None) -> bool:
         """Whether motion and constraint force are decoupled at q (nq,) in a metric: (1 - P) M P = 0.
 
         [Aghili2005] proposition 3; `coupling` says how far it is from that, and takes the same metric.
         """
-        terms = _at_rest(self, q, t)
-        return is_decoupled(terms.M, self.decompose(q, metric, t))
+        terms, pose = _at_rest(self, q, t)
+        return is_decoupled(terms.M, self.decompose(pose, metric, t))
 
 
-def _at_rest(system: HasTerms, q: npt.ArrayLike, t: float) -> Terms:
-    """The terms of one pose at rest."""
+def _at_rest(system: HasTerms, q: npt.ArrayLike, t: float) -> tuple[Terms, OneState]:
+    """The terms of one pose at rest, and that pose."""
     terms = system.terms(q, np.zeros(system.nv), t)
     if terms.M.ndim != 2:
         raise InputError(f"q must be one pose here, got an array of shape {np.shape(q)}.")
-    return terms
+    pose: OneState = np.asarray(q, dtype=float)
+    return terms, pose
