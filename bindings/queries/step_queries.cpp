@@ -95,18 +95,18 @@ struct Steps {
   }
 };
 
-// (q, v, status) after a step
+// (q, v, status, error) after a step
 nb::tuple step(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time, const RunOptions& options,
                In evaluator) {
   Steps x(s, state, inputs, time, options, evaluator);
   const CheckedArguments& c = x.c;
-  NewArray q = c.out({c.m.nq}), v = c.out({c.m.nv});
+  NewArray q = c.out({c.m.nq}), v = c.out({c.m.nv}), error = c.out({});
   auto status = c.out<int>({});
   x.each([&](long i, States from, const StepCall& call) {
-    s.k.tables.runs.step(c.m, from, call, {q + i * c.m.nq, v + i * c.m.nv, status + i});
+    s.k.tables.runs.step(c.m, from, call, {q + i * c.m.nq, v + i * c.m.nv, status + i, error + i});
   });
-  if (c.batch.rank) return nb::make_tuple(q, v, status);
-  return nb::make_tuple(q, v, status.data()[0]);
+  if (c.batch.rank) return nb::make_tuple(q, v, status, error);
+  return nb::make_tuple(q, v, status.data()[0], error.data()[0]);
 }
 
 // (A, B, q, v, status): derivatives of a step, and the state after it

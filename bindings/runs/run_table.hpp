@@ -132,10 +132,12 @@ struct StepCall {
   Outside outside;  // drives and user rows
 };
 
-// The states after the step; a value of StepStatus, and NaN where there is none.
+// The states after the step; a value of StepStatus, and NaN where there is none; what the step has lost
+// (kernels/integrate/step_error.hpp).
 struct SteppedArrays {
   double *q, *v;
   int* status;
+  double* error;
 };
 
 // Derivatives of [position increment; velocity] after a step: A (2 nv, 2 nv) with respect to those before it,

@@ -6,6 +6,7 @@
 #include "../scratch.hpp"
 #include "../strides.hpp"
 #include "integrate/single_step.hpp"
+#include "integrate/step_error.hpp"
 #include "run.hpp"
 
 SARRUS_BEGIN
@@ -26,11 +27,12 @@ struct HeldForce {
   bool acceleration(const Instant<double>&, double*) const { return false; }
 };
 
-// A Stepper with its source; padding of rows is zero and stays zero.
+// A Stepper with its source and what its step loses; padding of rows is zero and stays zero.
 template <int LD>
 struct StepWork {
   HeldForce source;
   Stepper<double, LD, HeldForce> s;
+  StepLoss<double> loss;
 
   struct Problem {
     const ModelD& m;
@@ -38,6 +40,7 @@ struct StepWork {
   };
   StepWork(const Problem& p, Arena& arena)
       : source{nullptr, p.call.outside}, s(p.m, p.call.options, source, arena) {
+    loss.bind(p.m, arena, s.w.ld);
     if (p.m.sparse) s.w.factor.by_entries = BY_ENTRIES;
   }
 };
@@ -86,6 +89,7 @@ void run_step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays o
     bool fine = run->start(call.t, x.q + i * m.nq, x.v + i * m.nv, -1);
     while (fine && run->state().t < end) fine = run->step(size, end), size = run->state().step;
     store_state(m, run->state(), i, out);
+    out.error[i] = fine ? 0 : NAN;
   }
   delete run;
 }
@@ -112,7 +116,10 @@ void step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) 
       for (int j = 0; j < m.nv; ++j) s.v1[j] = x.v[i * m.nv + j];
       s.status = StepStatus::FINE;
       s.end = 1e300;
-      step_alone(s, call.t, call.h, call.parts);
+      work.loss.error = 0;
+      bool fine = start_alone(s, call.t, call.h / call.parts) &&
+                  steps_alone(s, call.t, call.h, call.parts, work.loss);
+      out.error[i] = fine ? work.loss.error : NAN;
       if (s.status != StepStatus::FINE) stepped = {};
       store_state(m, {s.t, 0, 0, 0, 0, s.q, s.v, s.a, s.tau, s.rank, s.evaluations, s.status}, i, out);
     }

@@ -36,16 +36,25 @@ SARRUS_FN bool start_alone(auto& s, double t, double h) {
 }
 
 // From the state, where start_alone() has left it, to time t + h in equal parts; the acceleration at the end
-// is left out.
-SARRUS_FN bool steps_alone(auto& s, double t, double h, int parts) {
+// is left out. `ends` sees the state before and after each part.
+SARRUS_FN bool steps_alone(auto& s, double t, double h, int parts, auto&& ends) {
   double first = h / parts;
   s.end = t + h;
   for (int k = 1; k <= parts; ++k) {
     double target = k == parts ? s.end : t + k * first, size = target - s.t;
+    ends.begin(s);
     while (s.t < target)
       if (!step(s, size, target)) return false;
+    ends.end(s);
   }
   return true;
+}
+struct NobodyLooks {
+  SARRUS_HD void begin(const auto&) {}
+  SARRUS_HD void end(const auto&) {}
+};
+SARRUS_FN bool steps_alone(auto& s, double t, double h, int parts) {
+  return steps_alone(s, t, h, parts, NobodyLooks{});
 }
 
 // The same from (q1, v1) at time t.

@@ -13,7 +13,7 @@
 // errs by z^5/120.
 #pragma once
 
-#include "integrate/stepper.hpp"
+#include "integrate/end_of_step.hpp"
 
 SARRUS_BEGIN
 
@@ -54,5 +54,78 @@ SARRUS_FN double missing_in_one_step(const Model<double>& m, const Reached& x) {
   }
   return most;
 }
+
+// What a step of fixed size loses, from its two ends. The first end is kept here while the step is taken.
+//
+//   v1 - v0 = h/2 (a0 + a1)      up to h^3/12 a'', of the speed that is z^3/12                       (3)
+//
+// (3) serves where (2) says nothing: for balls and free bodies, and next to singular poses, where a state
+// between branches loses speed in a jump.
+template <class T>
+struct StepLoss {
+  static constexpr double SHORT_WAY = 0.1;    // radians or L: a step that goes so far at most, and
+  static constexpr double SHORT_RATE = 0.05;  // whose speed changes so little, beyond h a0, is not tested
+  static constexpr double OVER_CUBIC = 30;    // error of rk4 on linkages over what is missing in (2)
+  static constexpr double REGULAR = 5e-2;     // pivots below are next to singular poses
+
+  T *q0 = nullptr, *v0 = nullptr, *a0 = nullptr, *room = nullptr;
+  double t0 = 0, pivot0 = 0, error = 0;  // so far, relative to one radian or L and to the speed
+  int rank0 = 0;
+
+  void bind(const Model<T>& m, Arena& arena, int ld) {
+    arena.take(m.nq, q0);
+    arena.take(ld, v0, a0, room);
+  }
+  void begin(const auto& s) {
+    copy(q0, s.q, s.m.nq);
+    copy(v0, s.v, s.m.nv);
+    copy(a0, s.a, s.m.nv);
+    t0 = s.t, pivot0 = s.pivot, rank0 = s.rank;
+  }
+  // A part of the step has ended in the state of s.
+  void end(auto& s) {
+    if (s.o.method.adaptive || s.rank == s.m.nv) return;
+    double h = s.t - t0, speed = larger(largest(s.m, v0), largest(s.m, s.v));
+    bool regular = smaller(pivot0, s.pivot) > REGULAR && s.rank == rank0;
+    if ((regular && short_enough(s, h, speed)) || !(speed > 0)) return;
+    if (s.t >= s.end && !accelerate_accepted(s, s.t, s.projects())) {
+      s.status = StepStatus::FINE;
+      error = NO_END;
+      return;
+    }
+    error += regular ? missing_of_regular(s, h, speed) : missing_in_speed(s, h, speed);
+    if (!(error < NO_END)) error = NO_END;
+  }
+
+ private:
+  static constexpr double NO_END = 1e300;  // nothing can be said but that it is wrong
+
+  bool short_enough(const auto& s, double h, double speed) {
+    if (s.o.method.splitting.stages || h * speed > SHORT_WAY) return false;
+    double most = 0;
+    for (int i = 1; i < s.o.method.tableau.stages; ++i) {
+      set_difference(room, s.kv + i * s.w.ld, a0, s.m.nv);
+      most = larger(most, largest(s.m, room));
+    }
+    return h * most <= SHORT_RATE * speed;
+  }
+  double missing_of_regular(const auto& s, double h, double speed) {
+    Reached two = {{q0, s.q}, {v0, s.v}, {a0, s.a}, h};
+    double quickest = larger(largest(s.m, a0), largest(s.m, s.a));
+    double found = OVER_CUBIC * missing_in_one_step(s.m, two) * (1 + quickest / (speed * speed));
+    bool numbers = all_of(s.m.nn - 1, [&](int i) { return joint_nv(s.m.joint[i + 1]) <= 1; });
+    if (numbers) return found;
+    // z^5/120 where (3) misses z^3/12
+    return larger(found, __builtin_pow(12 * missing_in_speed(s, h, speed), 5.0 / 3) / 120);
+  }
+  // What is missing in (3), of the speed. Accelerations next to singular poses are uncertain; a velocity that
+  // stays where it was has not jumped.
+  double missing_in_speed(const auto& s, double h, double speed) {
+    set_difference(room, s.v, v0, s.m.nv);
+    double jump = largest(s.m, room);
+    for (int j = 0; j < s.m.nv; ++j) room[j] -= h / 2 * (a0[j] + s.a[j]);
+    return smaller(jump, largest(s.m, room)) / speed;
+  }
+};
 
 SARRUS_END

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -181,3 +183,54 @@ def test_states_that_are_not_finite_stop_alone(name: str) -> None:
         mech.step(q[0], v[0], dt=1e-3)
     with pytest.raises(sr.SarrusError, match="shape"):
         mech.step(q[:, :-1], v, dt=1e-3)
+
+
+def turning_four_bar(speed: float) -> tuple[sr.Mechanism, np.ndarray]:
+    mech = sr.library.four_bar()
+    return mech, mech.consistent_velocity(mech.default.q, fixed={"crank": speed})
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "delta", "rolling_disk", "bricard"])
+def test_a_step_far_too_long_says_so(name: str) -> None:
+    """Errors of a hundredth of the motion, by an adaptive method, are announced; at 1 ms nothing is."""
+    mech, q, v = moving(name)
+    if not np.any(v):
+        v = mech.consistent_velocity(q, np.arange(1.0, mech.nv + 1.0))
+    speed = np.max(np.abs(v / mech.units.unit))
+    assert mech.step(q, v, dt=1e-3).step_error < 1e-2
+    announced = 0
+    for faster in (3.0, 30.0, 100.0, 300.0):
+        there = mech.step(q, v * faster / speed, dt=1e-2, method="dopri5")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            s = mech.step(q, v * faster / speed, dt=1e-2)
+        off = np.max(np.abs(mech.difference(there.q, s.q) / mech.units.unit))
+        assert bool(said) == (s.step_error > 1e-2)
+        assert said or off < 1e-2
+        announced += bool(said)
+    assert announced
+
+
+def test_a_step_from_between_branches_says_so() -> None:
+    """Such a start loses energy in a jump; the directions of the branches do not."""
+    mech = sr.library.five_bar()
+    q, rng = mech.default.q, np.random.default_rng(0)
+    for _ in range(5):
+        v = mech.consistent_velocity(q, 3.0 * rng.normal(size=mech.nv))
+        with pytest.warns(sr.SarrusWarning, match="between branches"):
+            s = mech.step(q, v)
+        assert s.step_error > 1e-2
+    for v in 3.0 * mech.branches(q)[0].directions[:8]:
+        assert mech.step(q, v).step_error < 1e-2
+
+
+def test_the_loss_of_a_batch_is_that_of_its_states() -> None:
+    mech, v = turning_four_bar(100.0)
+    with pytest.warns(sr.SarrusWarning, match="states of the batch, the first is number 1"):
+        both = mech.step(mech.default.q, np.array([v / 100.0, v]), dt=1e-2)
+    assert isinstance(both.step_error, np.ndarray)
+    with pytest.warns(sr.SarrusWarning, match="too long"):
+        assert both.step_error[1] == mech.step(mech.default.q, v, dt=1e-2).step_error
+    assert both.step_error[0] < 1e-6
+    assert mech.step(mech.default.q, v, dt=1e-2, method="dopri5").step_error == 0.0
+    assert mech.step(mech.default.q, v, dt=1e-2, substeps=20).step_error < 1e-3

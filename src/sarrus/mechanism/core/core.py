@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
@@ -35,17 +36,22 @@ class _Pair(NamedTuple):
 class State(_Pair):
     """A consistent state: the pair of positions q (nq,) and velocities v (nv,), read-only.
 
-    `mech.project` returns what it found out as attributes; arrays where q and v have batch axes.
+    `mech.project` and `mech.step` return what they found out as attributes; arrays where q and v have batch
+    axes.
 
     Attributes:
         gap: largest |phi| [m] of the pose that was projected, angles multiplied by the length L.
         status: 0, or why there is no state, a key of `sarrus.projection.nearest_state.TROUBLE`.
         mode: which rows act after a step of a mechanism whose rows can change, a `Mode`; else None.
+        step_error: what `mech.step` of fixed size has lost, relative to 1 rad, to L and to the speed; 0 where
+            the step is so short that it need not be tested, NaN where it is not known (steps with a mode, on
+            a device, states that `project` found).
     """
 
     gap: float | Array
     status: int | npt.NDArray[np.int_]
     mode: Any
+    step_error: float | Array
 
     def __new__(
         cls,
@@ -54,9 +60,10 @@ class State(_Pair):
         gap: float | Array = 0.0,
         status: int | npt.NDArray[np.int_] = 0,
         mode: Any = None,
+        step_error: float | Array = math.nan,
     ) -> State:
         self = super().__new__(cls, q, v)
-        self.gap, self.status, self.mode = gap, status, mode
+        self.gap, self.status, self.mode, self.step_error = gap, status, mode, step_error
         return self
 
 

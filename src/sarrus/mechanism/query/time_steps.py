@@ -15,7 +15,7 @@ from ...dynamics.bearing_friction import no_force
 from ...dynamics.derivatives import derivatives
 from ...dynamics.friction_refusals import refuse_rest, refuse_stops
 from ...dynamics.step_derivatives import StepDerivatives, projection_slopes
-from ...errors import AssemblyError, InputError, SarrusError, SingularConstraintError
+from ...errors import AssemblyError, InputError, SarrusError, SingularConstraintError, warn
 from ...tracing.cuda_device import on_cuda
 from ..core.contact_refusals import check_contacts, has_contacts
 from ..core.core import Core, State, whole
@@ -61,6 +61,7 @@ TROUBLE = {
 }
 METHODS = {method.name: method for method in methods()}
 NEVER = 2**60  # steps between two records
+MOST_LOST = 1e-2  # by one step: as much as a whole rollout may lose before it warns
 
 
 @cache
@@ -125,6 +126,7 @@ class TimeSteps(Core):
             The pair (q, v), with its `mode` where rows can change. In a batch a state that has no step, or
             whose arguments are not finite, is NaN with a `status` other than 0, an `int` of
             `sarrus._kernel.StepStatus`; `sarrus.mechanism.query.time_steps.TROUBLE` says what they mean.
+            `step_error` says what a step of fixed size has lost; above 1e-2 it is a SarrusWarning, too.
 
         Raises:
             SarrusError: the step of a single state failed; the message says why.
@@ -148,11 +150,33 @@ class TimeSteps(Core):
             if usable is None:
                 raise
             found = self._queries.step(usable[0], *given)
-            for x, nothing in zip(found, (np.nan, np.nan, StepStatus.NOT_FINITE.value), strict=True):
-                x[usable[1]] = nothing
-        if type(found[2]) is int and found[2]:
-            raise self._no_step(found[2], q)
-        return State(found[0], found[1], 0.0, found[2])
+            nothing = np.nan, np.nan, StepStatus.NOT_FINITE.value, np.nan
+            for x, no in zip(found, nothing, strict=True):
+                x[usable[1]] = no
+        q1, v1, status, error = found
+        if type(status) is int and status:
+            raise self._no_step(status, q)
+        if _beyond(error):
+            self._warn_of_loss(error, dt, method)
+        return State(q1, v1, 0.0, status, None, error)
+
+    def _warn_of_loss(self, error: float | Array, dt: float, method: str) -> None:
+        """That a step, or some of a batch, has nothing to do with the motion any more."""
+        each = np.ravel(error)
+        lost = np.flatnonzero(each > MOST_LOST)
+        which = (
+            f"{len(lost)} states of the batch, the first is number {lost[0]}"
+            if np.ndim(error)
+            else "this state"
+        )
+        most = float(each[lost].max())
+        size = f"about {most:.0e} of it" if most < 1.0 else "as large as it is"
+        warn(
+            f"step of {self._owner}: {dt:.3g} s by {method!r} are too long for the motion of {which}, or the"
+            f" state is between branches of a singular pose. The error is {size}, see State.step_error. Take"
+            ' a smaller dt, substeps or method="dopri5"; mech.branches(q) lists the directions that leave a'
+            " singular pose."
+        )
 
     def _modal_step(
         self, given: tuple[Any, ...], time: tuple[float, float, int], method: str, mode: Mode | None
@@ -291,6 +315,11 @@ def step_slopes(
     if np.any(status):
         raise mech._no_step(int(np.max(status)), q)
     return A, B
+
+
+def _beyond(error: float | Array) -> bool:
+    """Whether a step has lost too much; numbers are compared without NumPy, which would take a microsecond."""
+    return error > MOST_LOST if isinstance(error, float) else bool(np.any(error > MOST_LOST))
 
 
 _RK4 = _fixed_options("rk4")

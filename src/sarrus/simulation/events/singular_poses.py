@@ -8,6 +8,9 @@ absolute value of a linear function, so the next grid is a short one about the p
 sides meet. A step that ends at the singular pose itself has a lower rank. Adaptive methods can pass a
 singular pose within one long step: s is evaluated at several times inside such steps. A minimum that is small
 and not zero is a near miss.
+
+A machine that comes to rest at a singular pose may leave it on any branch: where branches cross, only the
+velocity tells them apart.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ MISS = 1e-2  # a local minimum of the smallest singular value below this, but no
 DIP = 3.0  # pivots before it must have been so many times larger
 AMPLIFIED = 1e4  # misses up to so many times the error of the integration depend on it
 DEEP = 1e-3  # so is one below this fraction of the pivots at the steps before and after
+SLOW = 0.03  # of the largest speed, 1e-3 of the kinetic energy: what is slower has come to rest there
+SHORTEST = 1e-12  # of the longest step: shorter ones, as at changes of the mode, count as so long
 APART = 1e-5  # two minima are two passes only if a pivot between them was larger than this
 REACH = 2.0  # a minimum of the pivots up to this multiple of their change per step may be a zero of s
 GRID, SHORT_GRID, ROUNDS = 33, 9, 8  # points
@@ -46,6 +51,7 @@ class SingularWatch:
         self._tail = first
         self._lost_since = float(first.t[0])
         self._most = int(first.rank[0])
+        self._begun, self._fastest = float(first.t[0]), self._speed(first.v)
         self._apart = np.inf  # largest pivot since the last pass
         self.found: list[Event] = []
         self._passed: list[float] = []  # times of passes and near misses between steps [s]
@@ -67,6 +73,7 @@ class SingularWatch:
         """The next steps."""
         if self._system.nc == 0:
             return
+        self._fastest = max(self._fastest, self._speed(new.v))
         self.energy.look(new)
         if self.untested is not None:
             self.untested.look(new)
@@ -116,6 +123,28 @@ class SingularWatch:
             " mech.branches(q) at the pose of the event shows the branches."
         )
 
+    def rest(self, error: float) -> str:
+        """The first singular pose at which the motion comes to rest, in words; empty without one.
+
+        Args:
+            error: of the run, relative to one radian or L.
+        """
+        for event in self.found:
+            least = float(event.singular_values[self._most - 1])
+            there = event.kind == "singular" or least < AMPLIFIED * error
+            slow = self._speed(event.v) < SLOW * self._fastest
+            if there and slow and event.t > self._begun and self._most < self._system.nv:
+                return (
+                    f"At t = {event.t:.6g} s it comes to rest, or nearly so, at a singular pose: on which"
+                    " branch it goes on depends on the last digits of the integration. Compare with a tighter"
+                    " run; mech.branches(q) at the pose of the event shows the branches."
+                )
+        return ""
+
+    def _speed(self, v: Array) -> float:
+        """The largest one, without units [1/s]."""
+        return float(np.max(np.abs(v / self._system.units.unit), initial=0.0))
+
     def _untested(self) -> str:
         """The first pass or near miss, where the kernel cannot test steps for jumps between branches."""
         if not self._passed:
@@ -145,6 +174,7 @@ class SingularWatch:
         p = steps.pivot
         left, here, right = p[:-2], p[1:-1], p[2:]
         h = np.diff(steps.t)
+        h = np.maximum(h, SHORTEST * h.max())
         before, after = np.maximum(h[1:] / h[:-1], 1.0), np.maximum(h[:-1] / h[1:], 1.0)  # at equal steps: 1
         rise = np.maximum((left - here) * before, (right - here) * after)
         full = np.minimum(np.minimum(steps.rank[:-2], steps.rank[1:-1]), steps.rank[2:]) == self._most

@@ -293,6 +293,8 @@ class Simulation:
         self._wrong = self._wrong or watch.energy.sentence()
         if miss := watch.sentence(self._accumulated_error()):
             self._notes.append(miss)
+        if rest := watch.rest(self._accumulated_error()):
+            self._notes.append(rest)
         steps, u = stretch.recorder.finish()
         part = None
         if self._modes is not None:
