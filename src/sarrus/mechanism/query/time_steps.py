@@ -318,7 +318,7 @@ def step_slopes(
 
 
 def _beyond(error: float | Array) -> bool:
-    """Whether a step has lost too much; numbers are compared without NumPy, which would take a microsecond."""
+    """Whether a step has lost too much; numbers are compared without NumPy, which takes long."""
     return error > MOST_LOST if isinstance(error, float) else bool(np.any(error > MOST_LOST))
 
 
