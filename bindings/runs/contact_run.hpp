@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "integrate/contacts/correct_contacts.hpp"
 #include "integrate/contacts/settle_contacts.hpp"
 #include "integrate/modes/mode_step.hpp"
 #include "run.hpp"
@@ -130,6 +131,8 @@ struct ContactRun : Run {
         return StepStatus::CONTACT_PAINLEVE;
       case SettleEnd::NO_TERMS:
         return StepStatus::NO_MODE;
+      case SettleEnd::INSIDE:
+        return StepStatus::OPEN_GAP;
       default:
         return StepStatus::FINE;
     }
@@ -167,8 +170,10 @@ struct ContactRun : Run {
       for (int i = 0; i < 3; ++i) x->stops[3 * k + i] = at.of(k)[5 + i] < 0;
     }
     if (outside.mode_ends) outside.mode_ends(outside.context);
-    return settle_at(s.t);
+    return meet(s.t) && settle_at(s.t);
   }
+  // What closes meets at x->q: the end of a mode is located
+  virtual bool meet(double) { return true; }
 
   // ---------------------------------------------------------------- steps
 

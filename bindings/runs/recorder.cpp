@@ -87,9 +87,9 @@ struct Recorder {
     if (!inputs.is_none()) outside.inputs = &Recorder::ask;
     if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
     outside.supplies_inertia = inertia;
-    if (o.contacts) {
+    if (o.contacts != ContactWay::IGNORED) {
       hear_of_modes(outside);
-      run.reset(k.tables.runs.make_contacts(k.m, o, outside, SHORT));
+      run.reset(k.tables.runs.make_contacts(k.m, o, o.contacts, outside, SHORT));
       modes.width = run->mode_numbers();
       modes.groups = k.m.nslot;
       return;

@@ -11,9 +11,9 @@
 namespace sarrus {
 
 struct RunOptions : Options {
-  bool contacts = false;  // surfaces touch, slide, stick and rebound
-  bool sampled = false;   // inputs are asked for at the samples only: nothing but
-                          // tau, held in between
+  ContactWay contacts = ContactWay::IGNORED;
+  bool sampled = false;  // inputs are asked for at the samples only: nothing but
+                         // tau, held in between
   double sample_dt = std::numeric_limits<double>::infinity();  // infinite: at the start only
 };
 

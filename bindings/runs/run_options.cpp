@@ -48,6 +48,10 @@ void bind_enums(nb::module_& m) {
       .value("NONE", Correction::NONE)
       .value("PROJECT", Correction::PROJECT)
       .value("BAUMGARTE", Correction::BAUMGARTE);
+  nb::enum_<ContactWay>(m, "ContactWay")
+      .value("IGNORED", ContactWay::IGNORED)
+      .value("EVENTS", ContactWay::EVENTS)
+      .value("STEPS", ContactWay::STEPS);
   nb::enum_<Jacobian>(m, "Jacobian")
       .value("FINITE_DIFFERENCE", Jacobian::FINITE_DIFFERENCE)
       .value("ANALYTIC", Jacobian::ANALYTIC)

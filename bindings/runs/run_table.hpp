@@ -199,12 +199,15 @@ struct StepError {
   double moved, faster;
 };
 
+// Surfaces that may touch: they go through each other; each change is located; they are settled after steps
+enum class ContactWay : int { IGNORED, EVENTS, STEPS };
+
 struct RunTable {
   Run* (*make)(const ModelD&, const Options&,
                const Outside&);  // owned by the caller
   Run* (*make_modal)(const ModelD&, const ModePlan&, const Options&,
                      const Outside&);  // the same
-  Run* (*make_contacts)(const ModelD&, const Options&, const Outside&,
+  Run* (*make_contacts)(const ModelD&, const Options&, ContactWay, const Outside&,
                         double dt);  // the same; dt: a step of the run [s]
   void (*friction_in_mode)(const ModelD&, const ModePlan&, const double* mode, const StatesInMode&,
                            const FrictionArrays&);

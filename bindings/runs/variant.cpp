@@ -9,7 +9,7 @@
 
 SARRUS_BEGIN
 
-Run* make_contact_run(const ModelD& m, const Options& o, const Outside& outside, double dt);
+Run* make_contact_run(const ModelD& m, const Options& o, ContactWay way, const Outside& outside, double dt);
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
   bool accelerations = outside.acceleration && !o.method.implicit;

@@ -273,6 +273,13 @@ class Correction(enum.Enum):
 
     BAUMGARTE = 2
 
+class ContactWay(enum.Enum):
+    IGNORED = 0
+
+    EVENTS = 1
+
+    STEPS = 2
+
 class Jacobian(enum.Enum):
     FINITE_DIFFERENCE = 0
 
@@ -395,10 +402,10 @@ class RunOptions:
     def jacobian(self, arg: Jacobian, /) -> None: ...
 
     @property
-    def contacts(self) -> bool: ...
+    def contacts(self) -> ContactWay: ...
 
     @contacts.setter
-    def contacts(self, arg: bool, /) -> None: ...
+    def contacts(self, arg: ContactWay, /) -> None: ...
 
     @property
     def sampled(self) -> bool: ...

@@ -13,9 +13,10 @@ SARRUS_BEGIN
 
 constexpr double CONTACT_TOUCHES = 1e-9;  // of L: slots this close take part
 constexpr double CONTACT_STILL = 1e-10;   // of the speeds: slower is at rest
+constexpr double NOT_INSIDE = 1e-6;       // of L: penetration that may stay
 constexpr double LOW_REBOUND = 1e-6;      // of the fastest approach of a slot
 
-enum class SettleEnd : int { SETTLED, UNSOLVED, PRESSED, PAINLEVE, NO_TERMS };
+enum class SettleEnd : int { SETTLED, UNSOLVED, PRESSED, PAINLEVE, NO_TERMS, INSIDE };
 
 // What has happened to each slot: bits of an event
 enum SlotEvent : int { EVENT_TOUCH = 1, EVENT_IMPACT = 2, EVENT_STICK = 4, EVENT_SLIP = 8, EVENT_LIFT = 16 };
@@ -41,7 +42,9 @@ struct ContactSettler {
   unsigned char* active;  // (nslot)
   unsigned char* low;     // (nslot) rebounds that are summed up
   signed char* events;    // (nslot) SlotEvent
+  double* deep;           // (nslot) [m] how far past the touch speeds are: of steps that end behind it
   double residual = 0, used = 1;
+  double flight = 0;  // [s] rebounds that are shorter are summed up, too
 
   SARRUS_HD ContactSettler(ContactMotion<LDC>& motion, SlotMode* given, Arena& arena)
       : x(motion), modes(given) {
@@ -49,6 +52,7 @@ struct ContactSettler {
     arena.take(x.c.w.ld, v0);
     arena.take(SLOT_ROWS * slots, speeds);
     arena.take(slots, active, low, events);
+    arena.take(slots, deep);
   }
 };
 
@@ -63,7 +67,7 @@ SARRUS_FN bool open_active(ContactSettler<LDC>& g, const State<double>& s) {
   return true;
 }
 
-// Speed along the normal of a contact
+// Of the numbers u of rows that along the normal of a contact
 template <int LDC>
 SARRUS_HD double normal_speed(const ContactRows<LDC>& c, int contact, const double* u) {
   for (int k = 0; k < c.blocks; ++k)
@@ -71,12 +75,25 @@ SARRUS_HD double normal_speed(const ContactRows<LDC>& c, int contact, const doub
   return 0;
 }
 
+// Which part of the speed of a contact there was at its touch   in: g.speeds, move_freely() where g.flight
+//
+//   u_touch^2 = u^2 - 2 a deep                                                                           (2)
+template <int LDC>
+SARRUS_HD double part_at_touch(const ContactSettler<LDC>& g, int contact) {
+  const ContactRows<LDC>& c = g.x.c;
+  if (!(g.flight > 0)) return 1;
+  double u = normal_speed(c, contact, g.speeds), gained = -2 * normal_speed(c, contact, c.bias);
+  double left = 1 - gained * g.deep[c.which[contact]] / (u * u);
+  return left < 1 ? sqrt_(larger(left, 0.0)) : 1;
+}
+
 template <int LDC>
 SARRUS_FN SettleEnd hit_with(ContactSettler<LDC>& g, double* v, double still) {
   ContactRows<LDC>& c = g.x.c;
   ImpactFound found = solve_velocities(g.x, [&](int contact) {
     bool closes = normal_speed(c, contact, g.speeds) < -still;
-    return closes && !g.low[c.which[contact]] ? c.law(contact, RESTITUTION) : 0.0;
+    bool rebounds = closes && !g.low[c.which[contact]];
+    return rebounds ? c.law(contact, RESTITUTION) * part_at_touch(g, contact) : 0.0;
   });
   g.residual = found.solution.residual, g.used = found.used;
   if (found.solution.outcome != ContactOutcome::SOLVED) return end_of(found.solution.outcome);
@@ -84,6 +101,23 @@ SARRUS_FN SettleEnd hit_with(ContactSettler<LDC>& g, double* v, double still) {
   add_response(g.x, v);
   row_speeds(c, v, c.u);
   return SettleEnd::SETTLED;
+}
+
+// Rebounds of a contact that are slower are summed up   in: move_freely() where flights may be short
+template <int LDC>
+SARRUS_HD double low_rebound(const ContactSettler<LDC>& g, int contact) {
+  const ContactRows<LDC>& c = g.x.c;
+  double falls = g.flight > 0 ? -normal_speed(c, contact, c.bias) * g.flight / 2 : 0;
+  return larger(falls, LOW_REBOUND * g.modes[c.which[contact]].fastest);
+}
+
+// Whether a contact can have come as deep as it is within the time of flight
+template <int LDC>
+SARRUS_HD bool can_be_so_deep(const ContactSettler<LDC>& g, int contact, double approach) {
+  const ContactRows<LDC>& c = g.x.c;
+  if (!(g.flight > 0)) return true;
+  double way = g.flight * (abs_(approach) + g.flight * abs_(normal_speed(c, contact, c.bias)));
+  return g.deep[c.which[contact]] <= 2 * way + NOT_INSIDE * c.m.length[0];
 }
 
 // The impact of the active slots, where one closes; v after it
@@ -95,6 +129,7 @@ SARRUS_FN SettleEnd hit(ContactSettler<LDC>& g, double* v, double still) {
   bool closes = false;
   for (int i = 0; i < c.contacts; ++i) {
     double approach = -normal_speed(c, i, c.u);
+    if (!can_be_so_deep(g, i, approach)) return SettleEnd::INSIDE;
     SlotMode& mode = g.modes[c.which[i]];
     if (!(approach > still)) continue;
     closes = true;
@@ -108,9 +143,9 @@ SARRUS_FN SettleEnd hit(ContactSettler<LDC>& g, double* v, double still) {
   for (int i = 0; i < c.contacts; ++i) {
     int slot = c.which[i];
     double after = normal_speed(c, i, c.u);
-    bool slow = (g.events[slot] & EVENT_IMPACT) && after > still * 1e-6 &&
-                after < LOW_REBOUND * g.modes[slot].fastest;
-    if (slow && c.law(i, RESTITUTION) < 1) g.low[slot] = again = 1, g.modes[slot].until = after;
+    bool rebounds = (g.events[slot] & EVENT_IMPACT) && after > still * 1e-6;
+    if (rebounds && after < low_rebound(g, i) && c.law(i, RESTITUTION) < 1)
+      g.low[slot] = again = 1, g.modes[slot].until = after;
   }
   if (!again) return end;
   row_speeds(c, g.v0, c.u);
@@ -240,6 +275,7 @@ SARRUS_FN SettleEnd settle_contacts(ContactSettler<LDC>& g, State<double> s, dou
   if (!open_state(c, s)) return SettleEnd::NO_TERMS;
   find_active(g, cause);
   if (!open_active(g, s)) return SettleEnd::NO_TERMS;
+  if (g.flight > 0) move_freely(c, tau);
   SettleEnd end = hit(g, v, still);
   if (end != SettleEnd::SETTLED) return end;
   leave_separating(g, still);
@@ -252,38 +288,6 @@ SARRUS_FN SettleEnd settle_contacts(ContactSettler<LDC>& g, State<double> s, dou
   if (found.outcome != ContactOutcome::SOLVED) return end_of(found.outcome);
   choose_modes(g, cause.t);
   return SettleEnd::SETTLED;
-}
-
-// q and v onto the closed slots: gaps of zero, and no speed where nothing slides. Returns whether they moved.
-template <int LDC>
-SARRUS_FN bool correct_contacts(ContactMotion<LDC>& x, const State<double>& s, const SlotMode* modes,
-                                double speed, double* q, double* v) {
-  ContactRows<LDC>& c = x.c;
-  if (!open_state(c, s)) return false;
-  c.modes = modes;
-  choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
-  c.modes = nullptr;
-  respond(c);
-  row_speeds(c, v, c.u);
-  glide_by_mode(x, modes, c.u, SLIP_STILL * speed);
-  for (int i = 0; i < c.rows; ++i) x.unit_way[i] = 0;
-  keep_rows(x);
-  double far = 0, fast = 0;
-  for (int i = 0; i < c.rows; ++i) {
-    c.bias[i] = c.row_kind[i] == NORMAL_ROW ? c.slot[c.which[c.row_contact[i]]].gap : 0;
-    far = larger(abs_(c.bias[i]), far);
-  }
-  for (int i = 0; i < x.n; ++i) fast = larger(abs_(c.u[x.kept[i]]), fast);
-  if (!(far > 1e-15 * c.m.length[0]) && !(fast > 1e-14 * speed)) return false;
-  if (solve_rows_kept(x, c.u)) spread_forces(x), add_response(x, v);
-  for (int k = 0; k < c.blocks; ++k) x.gliding[k] = c.block[k].kind != NORMAL_ROW, x.guided[k] = 0;
-  keep_rows(x);
-  if (!solve_rows_kept(x, c.bias)) return true;
-  spread_forces(x);
-  fill(x.Q, c.w.ld);
-  add_response(x, x.Q);
-  integrate(c.m, s.q, x.Q, q);
-  return true;
 }
 
 SARRUS_END

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ..arrays import one_of
 from ..dynamics.bearing_moments import ignored_moments
 from ..dynamics.dry_friction import sticks
 from ..errors import InputError, warn
-from ..mechanism.core.contact_refusals import WAYS, check_contacts, has_contacts
+from ..mechanism.core.contact_refusals import WAYS, has_contacts
 from ..mechanism.mechanism import Mechanism
 from .contacts.contact_modes import ContactModes
-from .contacts.refusals import refuse_with_contacts
+from .contacts.refusals import refuse_with_contacts, refuse_without_fixed_steps
 from .events.events import UserWatch
 from .events.switches import make_plan
 from .modes.mode_run import ModeRun
@@ -114,8 +115,9 @@ def simulate(
             is left and above which one of the user's is entered again, default (0.6, 0.7), (0.5, 0.7) for
             charts of the library. "condition": condition numbers, default (20, 10).
         contacts: of surfaces that may touch: "events" (each touch, impact, stick, slip and lift is an event,
-            and the accuracy is that of rtol; `Trajectory.contacts`), "ignore" (they go through each other),
-            or "steps", which is refused in this version where there are such surfaces.
+            and the accuracy is that of rtol; `Trajectory.contacts`), "steps" (fixed steps dt, changes at
+            their ends: of order 1 there, of that of the method in between) or "ignore" (they go through
+            each other).
 
     Example:
 
@@ -125,10 +127,9 @@ def simulate(
         (True, 'Reached the end, t = 0.5 s.', True)
     """
     given = dict(locals())
-    if isinstance(system, Mechanism):
-        check_contacts(system.model, contacts, "simulate", WAYS)
-        if contacts == "events" and has_contacts(system.model):
-            return _touching(system, given)
+    touching = one_of(contacts, "contacts of simulate", WAYS) != "ignore" and isinstance(system, Mechanism)
+    if touching and has_contacts(system.model):
+        return _touching(system, given)
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     switched = stops or not no_switches
     plan = make_plan(system, switches, stops) if switched else None
@@ -168,6 +169,9 @@ def _touching(mech: Mechanism, given: dict[str, Any]) -> Trajectory:
     """A run in which surfaces touch, slide, stick and rebound."""
     refuse_with_contacts(mech, given)
     options = check_options(System(mech), given["t_span"], given | {"jacobian": "finite_difference"})
+    options = replace(options, contacts=given["contacts"])
+    if options.contacts == "steps":
+        refuse_without_fixed_steps(options)
     modes = ContactModes(mech, options)
     q, v = initial_state(modes.whole, given["q0"], given["v0"], options.t0)
     modes.require_outside(q)

@@ -94,7 +94,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"correction": "baumgarte"}, "correction"),
     ({"energy": True}, "energy"),
     ({"stops": True}, "stops"),
-    ({"contacts": "steps"}, "steps"),
+    ({"contacts": "steps"}, "needs dt"),
 ]
 
 

@@ -19,13 +19,13 @@ def has_contacts(model: Any) -> bool:
     return len(model.pair_a) > 0
 
 
-def check_contacts(model: Any, contacts: object, what: str, ways: tuple[str, ...] = STEP_WAYS) -> None:
+def check_contacts(model: Any, contacts: object, what: str) -> None:
     """Refuse what does not know contacts, unless they are to be ignored."""
-    chosen = one_of(contacts, f"contacts of {what}", ways)
-    if chosen not in ("ignore", "events") and has_contacts(model):
+    chosen = one_of(contacts, f"contacts of {what}", STEP_WAYS)
+    if chosen != "ignore" and has_contacts(model):
         raise InputError(
             f"{what} does not know contacts in steps, and {len(model.pair_a)} pairs of surfaces may touch:"
-            ' contacts="ignore" lets them go through each other.'
+            ' contacts="ignore" lets them go through each other; simulate(..., contacts="steps") knows them.'
         )
 
 

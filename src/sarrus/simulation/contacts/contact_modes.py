@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernel import StepStatus
+from ..._kernel import ContactWay, StepStatus
 from ...arrays import Array, BoolArray
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
@@ -22,6 +22,7 @@ from ..system.step_records import Steps
 from ..system.system import System
 from .slot_modes import REST_USED, STATE, of_slots
 
+KERNEL_WAY = {"events": ContactWay.EVENTS, "steps": ContactWay.STEPS}
 INSIDE = 1e-6  # of L: largest penetration at the start
 
 
@@ -95,7 +96,7 @@ class ContactModes:
 
     def run(self, setup: StepSetup) -> Any:
         """The run whose mode changes."""
-        self._run = setup.compiled_run(contacts=True)
+        self._run = setup.compiled_run(KERNEL_WAY[self._options.contacts])
         return self._run
 
     def taken(self, run: Any) -> list[tuple[int, Steps]]:
@@ -158,8 +159,13 @@ class ContactModes:
 
     def trouble(self, run: Any, status: StepStatus, last: Steps | None) -> str:
         """Why the mode could not change, in words; empty where the step failed for another reason."""
-        if last is None or status != StepStatus.CHATTER:
+        if last is None or status not in (StepStatus.CHATTER, StepStatus.OPEN_GAP):
             return ""
+        if status == StepStatus.OPEN_GAP:
+            return (
+                f"Stopped at t = {last.t[-1]:.9g} s: surfaces are inside each other in a way that one step of"
+                ' motion does not explain, or cannot be moved apart: take a shorter dt, or contacts="events".'
+            )
         modes = of_slots(np.asarray(run.mode(run.mode_count - 1)), self._slots)
         closed = [self.start_mechanism.model.structure.slots[k] for k in np.flatnonzero(modes[:, STATE])]
         return (

@@ -8,6 +8,7 @@ from typing import Any
 from ...dynamics.dry_friction import sticks
 from ...errors import InputError
 from ..stepping.methods import METHODS
+from ..stepping.options import Options
 
 ONLY = {
     "formulation": ("nullspace", "the forces of contacts are those of the kernel"),
@@ -18,7 +19,7 @@ ONLY = {
 
 
 def refuse_with_contacts(mech: Any, given: Mapping[str, Any]) -> None:
-    """Refuse arguments of `simulate` that contacts="events" does not know, each by its name."""
+    """Refuse arguments of `simulate` that surfaces which touch do not know, each by its name."""
     for name, (only, why) in ONLY.items():
         if given[name] != only:
             raise InputError(f"{name}={given[name]!r} does not go with surfaces that touch: {why}. {WAY_OUT}")
@@ -33,6 +34,21 @@ def refuse_with_contacts(mech: Any, given: Mapping[str, Any]) -> None:
         raise InputError(
             'dry friction of joints (friction_model="coulomb", BearingFriction) does not go with surfaces'
             f" that touch in this version; smooth friction does. {WAY_OUT}"
+        )
+
+
+def refuse_without_fixed_steps(options: Options) -> None:
+    """Refuse options of contacts="steps" without a dt, or with a method that chooses its steps."""
+    if options.integrator.adaptive:
+        fixed = ", ".join(f'"{name}"' for name, one in METHODS.items() if not (one.adaptive or one.implicit))
+        raise InputError(
+            f'contacts="steps" needs dt and a method of fixed steps ({fixed}), and method={options.method!r}'
+            ' chooses them; method="auto" with dt alone, without rtol and atol, is "rk4".'
+        )
+    if options.first_step == 0.0:
+        raise InputError(
+            'contacts="steps" needs dt: changes count at the ends of steps, so the error is about'
+            " dt times the speed."
         )
 
 

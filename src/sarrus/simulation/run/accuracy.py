@@ -37,6 +37,7 @@ MOST_TOLERANCES = 100.0  # errors up to so many tolerances are what tolerances m
 LONGEST_DAMPED = 1.0  # mean step times largest rate of decay: steps are limited by stability, 3.3 at most
 NARROW = 0.2  # [rad, or L]: errors of phase of oscillations of smaller amplitude count for less
 MOST_RATES = 64  # coordinates; beyond it rates of decay and oscillation are not computed
+REST = 1e-9  # of the speed at which L is fallen through: what rests on a contact has errors of rounding alone
 LOST = 5e-3  # per step: from here the motion is not followed at all, and the run has failed
 
 
@@ -48,16 +49,18 @@ class FixedStepError:
             are cut, from the energy that is lost there.
     """
 
-    def __init__(self, manifold: Manifold, unit: Array, options: Options) -> None:
+    def __init__(self, manifold: Manifold, unit: Array, options: Options, rest: float = 0.0) -> None:
         """
         Args:
             manifold: increments of configurations.
             unit: size of each coordinate that weighs as much as one radian (nv,).
             options: of the run.
+            rest: speeds that count as none, without units [1/s].
         """
         self._manifold, self._unit, self._options = manifold, unit, options
         self._last: Steps | None = None
-        self._moved = self._faster = self._speed = 0.0
+        self._moved = self._faster = 0.0
+        self._speed = rest
         self._count = self._rank = 0
         self.beside_singular = 0.0
 
@@ -132,6 +135,14 @@ class FixedStepError:
             return ""
         step = min(self._options.dt, self._options.t1 - self._options.t0)
         return too_long(step, "this motion", self.total, "Leave dt out, or take a shorter one.")
+
+
+def speed_at_rest(system: System, options: Options) -> float:
+    """Speed without units [1/s] that what rests on a contact may have by rounding; 0 without contacts."""
+    if options.contacts == "ignore":
+        return 0.0
+    model, length = system.model, system.original.length
+    return REST * float(np.sqrt(np.linalg.norm(model.gravity) / length))
 
 
 def _per_step(order: int) -> float:

@@ -27,7 +27,7 @@ from ..stepping.options import Options
 from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
-from .accuracy import FixedStepError, drives_too_fast, many_steps
+from .accuracy import FixedStepError, drives_too_fast, many_steps, speed_at_rest
 from .checkpoint import Checkpoint
 from .interrupts import Interrupts
 from .outcome import Outcome, Status
@@ -71,7 +71,9 @@ class Simulation:
         self._energy = self._kept_energy()
         self._run = self._make_run()
         self._manifold = Manifold(system.kernel, system.model)
-        self._error = FixedStepError(self._manifold, system.units.unit, options)
+        self._error = FixedStepError(
+            self._manifold, system.units.unit, options, speed_at_rest(system, options)
+        )
         self._limits = LimitWatch(system, self._manifold, options.control is not None)
         self._stretch: Stretch  # the present one
         self._kept: list[Kept] = []  # of the stretches before

@@ -46,6 +46,7 @@ class Options:
     progress: bool
     jacobian: str
     switched: bool = False  # constraints close and open during the run
+    contacts: str = "ignore"  # of surfaces that may touch
     first_step: float = 0.0  # [s] of methods that choose their steps; 0: that one too
     chart_rule: ChartRule = QUALITY
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernel import Run
+from ..._kernel import ContactWay, Run
 from ..system.system import System
 from .callbacks import Inputs
 from .formulated_system import FormulatedSystem
@@ -61,7 +61,7 @@ class StepSetup:
             self.formulated.enter(system)
         return replace(self, system=system)
 
-    def compiled_run(self, contacts: bool = False, **modes: Any) -> Run:
+    def compiled_run(self, contacts: ContactWay = ContactWay.IGNORED, **modes: Any) -> Run:
         """A run in full coordinates, where surfaces may touch; `modes`: further arguments of `Run`, of a run
         whose mode changes otherwise."""
         system = self.system
