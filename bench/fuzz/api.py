@@ -199,6 +199,14 @@ def _values(sr: Any) -> dict[str, Callable[[], Any]]:
     return {name: (lambda x=x: copy.copy(x)) for name, x in fixed.items()}
 
 
+def _attribute(sr: Any, of: Any, name: str) -> Any:
+    """An attribute; None where it is refused by name, as forces of contacts in a run without surfaces."""
+    try:
+        return getattr(of, name)
+    except sr.SarrusError:
+        return None
+
+
 def _calls(sr: Any, values: dict[str, Callable[[], Any]]) -> list[tuple[str, Callable[..., Any], list[str]]]:
     """Every public function, class and method with the parameters to give."""
     mech, run = values["mech"](), values["trajectory"]()
@@ -219,7 +227,7 @@ def _calls(sr: Any, values: dict[str, Callable[[], Any]]) -> list[tuple[str, Cal
     for owner, make in owners.items():
         for name in dir(make()):
             if not name.startswith("_") and f"{owner}.{name}" not in INTERNAL:
-                bound = getattr(make(), name)
+                bound = _attribute(sr, make(), name)
                 if callable(bound):
                     found[f"{owner}.{name}"] = _on(make, name, bound)
     calls = []

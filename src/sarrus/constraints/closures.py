@@ -92,6 +92,10 @@ class Closure(Element):
         return replace(self, at_a=pose(self.a).inverse() @ pose(self.b) @ self.at_b)
 
     @property
+    def is_rigid(self) -> bool:
+        return self.joint.nv == 0
+
+    @property
     def is_point_contact(self) -> bool:
         return self.joint.is_ball
 

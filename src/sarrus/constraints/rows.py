@@ -54,6 +54,11 @@ class Constraint(Kind):
         return {}
 
     @property
+    def is_rigid(self) -> bool:
+        """Whether it is a loop that leaves its two frames no motion."""
+        return False
+
+    @property
     def is_point_contact(self) -> bool:
         """Whether its rows are displacements of a point of its second body along axes fixed in its first."""
         return False

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..blas_threads import one_blas_thread
 from ..errors import SingularConstraintError, warn
 
 ROUNDING = 4e-16  # to which poses are known, lengths divided by L
@@ -21,6 +22,7 @@ LOST = 1e-2  # models with larger ones are refused
 RANK_TOL = 1e-9
 
 
+@one_blas_thread
 def require_accuracy(mech: Any, q: Array, v: Array, a: Array, t: float) -> None:
     """Warn where rounding leaves a model few digits, and refuse it where it leaves none.
 

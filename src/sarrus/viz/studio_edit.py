@@ -19,7 +19,11 @@ def edit_data(mech: Mechanism, plane: Plane | None) -> dict[str, Any] | None:
     if plane is None:
         return None
     try:
-        document = spec_of(mech).to_dict()
+        spec = spec_of(mech)
+        if spec.actuated is None:  # what is drawn in the page adds no motors
+            for motor in mech.model.actuators:
+                spec.actuate(motor.name, limits=(motor.lower, motor.upper))
+        document = spec.to_dict()
     except SarrusError as error:
         return {"why": str(error)}
     for name, one in (*mech.model.constraints, *mech.model.forces):

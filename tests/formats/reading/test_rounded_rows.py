@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.mechanism.rounded_rows import without_rounded_rows
+from sarrus.formats.reading.rounded_rows import without_rounded_rows
 
 
 def three_cranks(wrong: float) -> sr.Mechanism:

@@ -235,7 +235,6 @@ def test_far_from_the_origin() -> None:
 
 
 RUNS = {
-    "simulate": lambda m, **way: sr.simulate(m, (0, 0.01), **way),
     "step": lambda m, **way: m.step(*m.default, **way),
     "step_derivatives": lambda m, **way: m.step_derivatives(*m.default, **way),
     "rollout": lambda m, **way: sr.rollout(m, m.default.q[None], dt=0.01, steps=2, **way),
@@ -245,7 +244,7 @@ RUNS = {
 @pytest.mark.parametrize("run", RUNS)
 def test_what_does_not_know_contacts_says_so(run: str) -> None:
     mech = MECHANISMS["Sphere", "Sphere"]
-    with pytest.raises(sr.InputError, match=f"{run} does not know contacts yet, and 1 pairs.*ignore"):
+    with pytest.raises(sr.InputError, match=f"{run} does not know contacts in steps, and 1 pairs.*ignore"):
         RUNS[run](mech)
     RUNS[run](mech, contacts="ignore")
     RUNS[run](sr.library.pendulum())

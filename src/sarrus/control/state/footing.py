@@ -18,7 +18,6 @@ from ..._kernel import largest
 from ...arrays import Array, BoolArray
 from ...constraints.rows import Constraint
 from ...models.tree.bodies import GROUND
-from ...models.tree.joints import Fixed, Free
 
 PLACED = 1e-6  # gap, lengths over L, from which a fixed foot is taken to stand elsewhere than declared
 NEAR = 1e-2  # the same for other constraints, and for what has moved since it was put down
@@ -205,7 +204,7 @@ def _contacts_of(system: Any) -> list[_Contact]:
         foot = on_ground and bool(one.frames()) and one.bodies()[1] in floating
         able = type(one).latched is not Constraint.latched
         if point or able:
-            fixed = isinstance(getattr(one, "joint", None), Fixed)
+            fixed = one.is_rigid
             found.append(_Contact(name, part, point, foot and not point, fixed))
     return found
 
@@ -214,6 +213,6 @@ def _floating(system: Any) -> set[str]:
     """Bodies that a Free joint carries."""
     free: set[str] = set()
     for body in system.model.bodies:
-        if isinstance(body.joint, Free) or body.parent in free:
+        if body.joint.is_free or body.parent in free:
             free.add(body.name)
     return free

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array, positive
 from sarrus.formats.reading.messages import FormatError
+from sarrus.formats.reading.rounded_rows import RANK_TOL, without_rounded_rows
 from sarrus.mechanism.core.access import known_default
 from sarrus.mechanism.loop_compatibility import make_compatible
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.mechanism.rounded_rows import RANK_TOL, without_rounded_rows
 from sarrus.mechanism.spec import MechanismSpec
 
 LOOP_TOLERANCE = 1e-4  # [rad], or times L [m]

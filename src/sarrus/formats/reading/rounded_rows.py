@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array
-from ..constraints.closures import Closure, without
-from ..errors import InputError, warn
-from ..models.tree.joint import closure_rows_of
-from ..projection.decomposition import full_svd
-from ..projection.mobility import dependent_rows
-from ..projection.system_kinematics import dimensionless
-from .frame_fitting import poses_along
-from .mechanism import Mechanism
+from sarrus.arrays import Array
+from sarrus.constraints.closures import Closure, without
+from sarrus.errors import InputError, warn
+from sarrus.mechanism.frame_fitting import poses_along
+from sarrus.mechanism.mechanism import Mechanism
+from sarrus.models.tree.joint import closure_rows_of
+from sarrus.projection.decomposition import full_svd
+from sarrus.projection.mobility import dependent_rows
+from sarrus.projection.system_kinematics import dimensionless
 
 RANK_TOL = 1e-7  # singular values of the dimensionless J below it are put down to rounding in files
 STAYS = 1e-5  # what they may grow to elsewhere along the motion; near a singular pose they become large
