@@ -46,10 +46,10 @@ int slots_of(int kind_a, In values_a, int kind_b, In values_b) {
 
 void bind_contacts(nb::module_& m, nb::class_<Queries>& queries) {
   m.def("contact_slots", &slots_of, "kind_a"_a, "values_a"_a, "kind_b"_a, "values_b"_a);
-  queries.def("contacts", &contacts, "q"_a, "v"_a);
-  queries.def("near_pairs", &near_pairs_of, "q"_a, "reach"_a,
+  queries.def("contacts", &contacts, "q"_a.none(), "v"_a.none());
+  queries.def("near_pairs", &near_pairs_of, "q"_a.none(), "reach"_a,
               nb::sig("def near_pairs(self, q: object, reach: float) -> NDArray"));
-  queries.def("gap_rates", &gap_rates, "q"_a, "v"_a, "a"_a,
+  queries.def("gap_rates", &gap_rates, "q"_a.none(), "v"_a.none(), "a"_a.none(),
               nb::sig("def gap_rates(self, q: object, v: object, a: object) -> tuple[NDArray, NDArray]"));
 }
 

@@ -338,6 +338,7 @@ class Declarations(DrawnSpec):
         """Refuse names that are none of bodies; joints of the drawing are none."""
         bodies = self._coordinates.bodies
         for name in names:
+            text(name, f"a body of {where}")
             if name != GROUND and (name not in bodies or name in self._joints):
                 raise unknown_name(
                     "body", name, [GROUND, *(n for n in bodies if n not in self._joints)], where

@@ -93,7 +93,7 @@ class ContactQueries(Core):
         Raises:
             AssemblyError: None was found; the message names the surfaces and says by how much.
         """
-        return separated(whole(self), np.array(q, dtype=np.float64))
+        return separated(whole(self), np.array(self._one_pose(q)))
 
     def near_contacts(self, q: npt.ArrayLike, reach: float) -> tuple[str, ...]:
         """Names of the pairs of surfaces that may be nearer than `reach` [m] at q (nq,), by balls around."""
