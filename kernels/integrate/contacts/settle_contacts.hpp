@@ -186,6 +186,19 @@ SARRUS_FN void store_way(const ContactRows<LDC>& c, const ContactBlock& b, const
   }
 }
 
+// Where sliding begins: its direction along the rows of a block. Friction is against it and known to
+// CONTACT_TOL; the rate, what gravity and friction leave of each other, may be no larger than that.
+template <int LDC>
+SARRUS_FN void beginning_way(const ContactMotion<LDC>& x, const ContactBlock& b, const double* rate,
+                             double* way) {
+  const double* force = x.f + b.row;
+  double size = length_of(force, b.size);
+  double most = largest_of(x.c.rows, [&](int i) { return abs_(x.f[i]); });
+  bool known = size > MODE_RATE * most;
+  if (!known) size = length_of(rate, b.size);
+  for (int i = 0; i < b.size; ++i) way[i] = (known ? -force[i] : rate[i]) / size;
+}
+
 // The new mode of a slot's friction, by speeds and by the rates that the law has found
 template <int LDC>
 SARRUS_FN void choose_friction_mode(ContactSettler<LDC>& g, const ContactBlock& b, bool glides,
@@ -199,8 +212,12 @@ SARRUS_FN void choose_friction_mode(ContactSettler<LDC>& g, const ContactBlock& 
   if (b.kind == TANGENT_ROW && slides != (state != STICKS))
     g.events[slot] |= slides ? EVENT_SLIP : EVENT_STICK;
   state = !slides ? STICKS : glides || b.kind != TANGENT_ROW ? SLIDES : GUIDED;
-  for (int i = 0; i < b.size; ++i) rate[i] = glides ? x.unit_way[b.row + i] : slides ? rate[i] / size : 0;
-  store_way(x.c, b, rate, g.modes[slot].way + 3 * which);
+  double way[2] = {0, 0};
+  if (glides)
+    copy(way, x.unit_way + b.row, b.size);
+  else if (slides)
+    beginning_way(x, b, rate, way);
+  store_way(x.c, b, way, g.modes[slot].way + 3 * which);
 }
 
 // Opens a slot
