@@ -31,10 +31,10 @@ from sarrus.mechanism.spec import MechanismSpec
 
 LARGEST_FILE = 2**28  # bytes
 OPTIONS = {
-    "MJCF": ("keyframe", "contacts", "loop_tolerance", "rank_tol", "strict"),
+    "MJCF": ("keyframe", "contacts", "loop_tolerance", "rank_tol", "strict", "outside"),
     "URDF": ("root", "packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
     "SDF": ("packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
-    "USD": ("gravity", "loop_tolerance", "rank_tol", "strict"),
+    "USD": ("gravity", "loop_tolerance", "rank_tol", "strict", "outside"),
     "JSON": ("loop_tolerance", "strict"),
 }
 
@@ -50,7 +50,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
         **options: MJCF: keyframe=name of the keyframe to take the rest pose from; contacts=True to make
             surfaces and pairs of collision geometry. URDF: root="fixed" or "free". URDF and SDF:
             packages=folders that package:// and model:// are looked up in. URDF, SDF
-            and USD: gravity=(3,) [m/s^2]. All formats:
+            and USD: gravity=(3,) [m/s^2]. MJCF and USD: outside=True, or folders, to open includes, meshes
+            and layers outside of the folder of the file, which are refused. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
             rank_tol=rows of loops that are independent of others by less, at all poses, are put down to
             rounding and left out with a warning (default 1e-7; 0 keeps all; not for JSON);

@@ -29,6 +29,7 @@ from sarrus.formats.reading.joint_limits import limit_ends
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import FormatError, Omitted
+from sarrus.formats.reading.outside import Outside, Reach
 from sarrus.models.base.pose import Pose
 from sarrus.models.kinds.forces import ConstantWrench, JointSpring
 from sarrus.models.tree.joint import Joint
@@ -46,12 +47,14 @@ class MjcfOptions:
         contacts: Whether collision geometry becomes surfaces and pairs.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
+        outside: Whether, or in which further folders, files outside of its own folder may be opened.
     """
 
     keyframe: str | None = None
     contacts: bool = False
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
+    outside: Outside = False
 
 
 def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOptions) -> FileSpec:
@@ -69,7 +72,7 @@ def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOption
     Raises:
         FormatError: With the line and the reason.
     """
-    check_sizes(root, None if path is None else path.parent)
+    check_sizes(root, None if path is None else path.parent, Reach.of(path, options.outside))
     omitted = Omitted()
     model = compile_file(data, root.source, path, omitted)
     name = root.attributes.get("model", "").strip() or "MuJoCo model"

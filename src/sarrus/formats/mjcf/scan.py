@@ -10,6 +10,7 @@ import numpy as np
 
 from sarrus.formats.reading.markup import Element, parse
 from sarrus.formats.reading.messages import FormatError, Omitted
+from sarrus.formats.reading.outside import Reach
 
 MOST_COPIES = 10_000  # of replicate, composite, flexcomp, multiplied over nesting
 LARGEST_SIZE = 10_000_000  # of one array that an attribute asks for
@@ -24,10 +25,20 @@ SIZES = ("width", "height", "size")  # and all that begin with n
 SIZED = ("texture", "hfield", "numeric", "size")
 
 
-def check_sizes(root: Element, folder: Path | None) -> None:
-    """Refuse counts and sizes that would exhaust the memory or never return; included files too."""
+FOLDERS = ("meshdir", "texturedir", "assetdir")  # of <compiler>
+FILES = "mesh", "texture", "hfield", "skin", "flexcomp"  # that are looked up there
+INCLUDED = "include", "model"  # beside the description; files with elements of their own
+
+
+def check_sizes(root: Element, folder: Path | None, reach: Reach) -> None:
+    """Refuse counts and sizes that would exhaust the memory or never return, and files out of reach.
+
+    Included files are read, too.
+    """
     waiting = [(root, 1.0)]
     included: set[Path] = set()
+    folders: set[str] = set()
+    files: list[Element] = []
     while waiting:
         element, copies = waiting.pop()
         if element.tag in COUNTED:
@@ -37,9 +48,24 @@ def check_sizes(root: Element, folder: Path | None) -> None:
         if element.tag in SIZED:
             _check_attributes(element)
         inside = list(element.children)
-        if element.tag == "include" and folder is not None:
-            inside = [*_include(element, folder, included), *inside]
+        if element.tag == "compiler":
+            folders |= {element.attributes[name] for name in FOLDERS if name in element.attributes}
+        if element.tag in FILES:
+            files.append(element)
+        if element.tag in INCLUDED and "file" in element.attributes:
+            _check_reach([element], {""}, reach)
+            inside = [*_include(element, folder, included), *inside] if folder is not None else inside
         waiting.extend((one, copies) for one in inside)
+    _check_reach(files, folders or {""}, reach)
+
+
+def _check_reach(elements: list[Element], folders: set[str], reach: Reach) -> None:
+    """Refuse files of elements that are out of reach from one of the folders."""
+    for element in elements:
+        names = [x for name, x in element.attributes.items() if name.startswith("file") and x]
+        for name in names:
+            for why in filter(None, (reach.refuses(name, one) for one in sorted(folders))):
+                element.fail(why)
 
 
 def _product(element: Element, name: str) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sarrus.errors import SarrusError
 from sarrus.formats.reading.messages import FormatError, Omitted, name_for_others
+from sarrus.formats.reading.outside import Reach
 from sarrus.models.base.pose import Pose
 from sarrus.models.shapes.shapes import Box, Cylinder, MassProperties, Sphere, combined
 from sarrus.models.shapes.visual import Visual
@@ -192,17 +193,18 @@ def is_site(prim: Any) -> bool:
     return any(str(token) in SITES for token in prim.GetPrimTypeInfo().GetAppliedAPISchemas())
 
 
-def opened(data: bytes, file: Path | None, source: str) -> Stage:
-    """The stage of a file or of text."""
+def opened(data: bytes, file: Path | None, source: str, reach: Reach) -> Stage:
+    """The stage of a file or of text; its layers are opened before, as far as they are within reach."""
     from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
     text = data.decode("utf-8") if data.startswith(b"#usda") else ""  # OpenUSD's own message would not decode
     if file is not None:
-        stage = Usd.Stage.Open(name_for_others(file))
+        layer = Sdf.Layer.FindOrOpen(name_for_others(file))
     else:
         layer = Sdf.Layer.CreateAnonymous(".usda")
         layer.ImportFromString(text)
-        stage = Usd.Stage.Open(layer)
+    _check_layers(layer, source, reach)
+    stage = Usd.Stage.Open(layer)
     metre = float(UsdGeom.GetStageMetersPerUnit(stage))
     kilogram = float(UsdPhysics.GetStageKilogramsPerUnit(stage))
     if not (0.0 < metre < math.inf and 0.0 < kilogram < math.inf):
@@ -210,6 +212,24 @@ def opened(data: bytes, file: Path | None, source: str) -> Stage:
             f"{source}: metersPerUnit and kilogramsPerUnit must be positive, got {metre:g} and {kilogram:g}."
         )
     return Stage(source, stage, metre, kilogram)
+
+
+def _check_layers(root: Any, source: str, reach: Reach) -> None:
+    """Refuse sublayers, references and payloads out of reach, before any of them is opened."""
+    from pxr import Sdf
+
+    waiting, seen = [root], set()
+    while waiting:
+        layer = waiting.pop()
+        for name in sorted(layer.GetCompositionAssetDependencies()):
+            path = name if layer.anonymous else layer.ComputeAbsolutePath(name)
+            if path in seen:
+                continue
+            seen.add(path)
+            if why := reach.refuses(path.split("[")[0]):
+                raise FormatError(f"{source}: the layer or reference {why}.")
+            if (found := Sdf.Layer.FindOrOpen(path)) is not None:
+                waiting.append(found)
 
 
 def note_unknown(stage: Stage, omitted: Omitted) -> None:

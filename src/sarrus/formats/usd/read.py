@@ -15,6 +15,7 @@ from typing import Any
 from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
+from sarrus.formats.reading.outside import Outside, Reach
 from sarrus.formats.usd.joints import StageJoint, drives_of, joint_of
 from sarrus.formats.usd.parts import Stage, mass_of, note_unknown, opened, visual_of
 from sarrus.models.base.pose import Pose
@@ -33,11 +34,13 @@ class UsdOptions:
         gravity: Gravity [m/s^2], (3,); None: that of the stage.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
+        outside: Whether, or in which further folders, layers outside of its own folder may be opened.
     """
 
     gravity: tuple[float, float, float] | None = None
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
+    outside: Outside = False
 
 
 def read_usd(data: bytes, file: Path | None, options: UsdOptions) -> FileSpec:
@@ -60,7 +63,7 @@ def read_usd(data: bytes, file: Path | None, options: UsdOptions) -> FileSpec:
         ) from None
     omitted = Omitted()
     try:
-        stage = opened(data, file, source)
+        stage = opened(data, file, source, Reach.of(file, options.outside))
         note_unknown(stage, omitted)
         gravity = stage.gravity() if options.gravity is None else options.gravity
         name = stage.name or (source.split(".")[0] if file else "robot")
