@@ -36,8 +36,16 @@ class MujocoTrouble:
             return f"MuJoCo took no controls at t = {before:.9g} s: {self._said(self._refused)}"
         self._time = float(self._data.time)
         grown = [kind for kind in self._ends if counts[int(kind)] != self._known[int(kind)]]
-        if not grown and self._time > before and not diverged(self._data.qpos, self._data.qvel):
+        if not grown and self._went_on(before):
             return ""
+        return self._divergence(before, grown)
+
+    def _went_on(self, before: float) -> bool:
+        """Whether the last step led on from this time, to numbers that are finite."""
+        return self._time > before and not diverged(self._data.qpos, self._data.qvel)
+
+    def _divergence(self, before: float, grown: list[Any]) -> str:
+        """A step from this time that diverged, in words, with the first of the warnings that it raised."""
         what = f": {self._said(grown[0])}" if grown else ""
         reset = " and reset its state" if self._time < before + 0.5 * self._step else ""
         return f"MuJoCo diverged in the step from t = {before:.9g} s{reset}{what}"

@@ -120,18 +120,27 @@ def linear(name: str, independent: list[str], fixed: list[str], out: str | None)
 
 def export(name: str, out: Path, t_end: float, start: Start, dt: float | None = None) -> Answer:
     """A mechanism (let go for a time, or at its first pose) or a saved run as a file."""
-    thing: Mechanism | Trajectory = Trajectory.load(name) if name.endswith(".npz") else found(name)
-    if start and isinstance(thing, Trajectory):
-        raise InputError(f"{name}: a saved run has its start; --start, --speed, --motor are for mechanisms.")
-    if isinstance(thing, Mechanism) and t_end > 0.0:
-        thing = let_go(thing, t_end, start, dt=dt)
-    elif isinstance(thing, Mechanism) and start:
-        thing = thing.with_default(*start.state(thing))
+    thing = _saved_run(name, start) if name.endswith(".npz") else _moved(found(name), t_end, start, dt)
     with elapsed(f"write {out}"):
         written = write(thing, out)
     failed = isinstance(thing, Trajectory) and not thing.success
     message = getattr(thing, "message", "")
     return Answer(str(written), {"written": str(written), "message": message}, message if failed else None)
+
+
+def _saved_run(name: str, start: Start) -> Trajectory:
+    """A run of a file; a start cannot be asked of it."""
+    run = Trajectory.load(name)
+    if start:
+        raise InputError(f"{name}: a saved run has its start; --start, --speed, --motor are for mechanisms.")
+    return run
+
+
+def _moved(mech: Mechanism, t_end: float, start: Start, dt: float | None) -> Mechanism | Trajectory:
+    """The run of a mechanism that is let go for a time; without a time the mechanism at its start."""
+    if t_end > 0.0:
+        return let_go(mech, t_end, start, dt=dt)
+    return mech.with_default(*start.state(mech)) if start else mech
 
 
 def play(name: str, out: Path, t_end: float, start: Start, dt: float | None) -> Answer:

@@ -36,17 +36,31 @@ def without(rows: ClosureRows, left_out: Sequence[str]) -> ClosureRows:
         return rows
     known = [row.name for row in closure_row_names(rows)]
     require_all_known("row of the loop", left_out, known, "left_out")
-    linear = tuple(i for i in rows.linear if LINEAR_NAMES[i] not in left_out)
-    gone = [i for i in rows.turned if ANGULAR_NAMES[i] in left_out]
-    if gone and len(gone) < len(rows.turned):
+    kept = _without_linear(rows, left_out)
+    if _leaves_out_angular(rows, left_out):
+        kept = replace(kept, angular="ANY", turned=())
+    if not kept.linear and not kept.turned:
+        raise InputError("left_out of a loop names all of its rows; leave the loop out instead.")
+    return kept
+
+
+def _leaves_out_angular(rows: ClosureRows, left_out: Sequence[str]) -> bool:
+    """Whether the angular rows of a closure are left out; some of them alone cannot be."""
+    angular = [ANGULAR_NAMES[i] for i in rows.turned]
+    gone = [name for name in angular if name in left_out]
+    if gone and len(gone) < len(angular):
         raise InputError(
             "left_out of a loop: angular rows can be left out together only, those of this joint are"
-            f" {', '.join(ANGULAR_NAMES[i] for i in rows.turned)}; got {', '.join(left_out)}."
+            f" {', '.join(angular)}; got {', '.join(left_out)}."
         )
-    if not linear and len(gone) == len(rows.turned):
-        raise InputError("left_out of a loop names all of its rows; leave the loop out instead.")
-    kept = replace(rows, linear=linear, pitch_row=rows.pitch_row if rows.pitch_row in linear else -1)
-    return replace(kept, angular="ANY", turned=()) if gone else kept
+    return bool(gone)
+
+
+def _without_linear(rows: ClosureRows, left_out: Sequence[str]) -> ClosureRows:
+    """The rows of a closure but some linear ones; a pitch goes with its row."""
+    linear = tuple(i for i in rows.linear if LINEAR_NAMES[i] not in left_out)
+    pitch_row = rows.pitch_row if rows.pitch_row in linear else -1
+    return replace(rows, linear=linear, pitch_row=pitch_row)
 
 
 @dataclass(frozen=True)

@@ -117,13 +117,17 @@ def coupling_loads(model: Model, bodies: BodyMotion, lam: Array) -> Iterator[Loa
     batch = lam.shape[:-1]
     for group, constraint in loading_couplings(model):
         each = [
-            list(constraint.loads(place, model.joint_of, lam[i][group.rows], hinge_angles(model, place)))
+            _loads_at(model, constraint, bodies.place(model, i), lam[i][group.rows])
             for i in np.ndindex(batch)
-            for place in (bodies.place(model, i),)
         ]
         for same in zip(*each, strict=True):
             force, at = (np.array([one[k] for one in same]).reshape(*batch, 3) for k in (1, 2))
             yield model.body_index(same[0][0]), np.concatenate([force, np.zeros_like(force)], axis=-1), at
+
+
+def _loads_at(model: Model, coupling: Any, place: Callable[[str], Pose], lam: Array) -> list[Any]:
+    """Loads of a gear or belt at one state: body, force and where it acts, of each."""
+    return list(coupling.loads(place, model.joint_of, lam, hinge_angles(model, place)))
 
 
 def _both(model: Model, a: str, b: str, wrench: Array, at: Array) -> Iterator[Load]:

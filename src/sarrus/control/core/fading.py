@@ -68,16 +68,29 @@ def faded_parts(step: FoundStep, lost: bool, levels: Sequence[str] = ()) -> dict
         lost: whether rows are lost that are independent elsewhere.
         levels: names of levels of priority.
     """
-    found, parts = step.found, {}
-    doubts: list[tuple[int, int, float]] = found.doubts
-    kinds = [kind for kind, _, _ in doubts]
-    if lost or found.lost or ROWS in kinds or LIMIT in kinds:
-        share = next((share for kind, _, share in doubts if kind == ROWS), 0.0)
-        parts.update(dict.fromkeys(_lost_rows(step), share))
+    parts = {}
+    doubts: list[tuple[int, int, float]] = step.found.doubts
+    if lost or step.found.lost or _doubts_rows(doubts):
+        parts.update(dict.fromkeys(_lost_rows(step), _share_of_rows(doubts)))
     for kind, level, share in doubts:
         if kind >= REACH:
-            parts[{REACH: "motors", OUTPUTS: "outputs"}.get(kind) or levels[level]] = share
+            parts[_name_of_part(kind, level, levels)] = share
     return parts
+
+
+def _doubts_rows(doubts: Sequence[tuple[int, int, float]]) -> bool:
+    """Whether the rank of the constraint rows, or of their limit along the motion, is in doubt."""
+    return any(kind in (ROWS, LIMIT) for kind, _, _ in doubts)
+
+
+def _share_of_rows(doubts: Sequence[tuple[int, int, float]]) -> float:
+    """Share with which lost rows count; 0 where they are left out."""
+    return next((share for kind, _, share in doubts if kind == ROWS), 0.0)
+
+
+def _name_of_part(kind: int, level: int, levels: Sequence[str]) -> str:
+    """How a part is called: "motors", "outputs" or the name of a level."""
+    return {REACH: "motors", OUTPUTS: "outputs"}.get(kind) or levels[level]
 
 
 def _lost_rows(step: FoundStep) -> list[str]:

@@ -23,6 +23,21 @@ CONTACTS, LIMITS, MOTION = "contacts", "limits", "motion"
 SLACK = 1e-9  # of bounds against rounding from program to program, relative to the largest
 
 
+def _listed(gives: Any) -> list[str]:
+    """What a user says that gives way, as a list: one name or several."""
+    several = isinstance(gives, Sequence) and not isinstance(gives, str)
+    given = list(gives) if several else [gives]
+    if not all(isinstance(one, str) for one in given):
+        raise InputError(f'gives must be "contacts", "limits", "motion" or a list, got {gives!r}.')
+    return given
+
+
+def _refuse_motors(given: list[str], motors: Iterable[str]) -> None:
+    """Raise where bounds of motors are to give way."""
+    if fixed := [one for one in given if one in set(motors)]:
+        raise InputError(f"gives: bounds of motors never give way, got {fixed[0]!r}. Leave it out.")
+
+
 @dataclass(frozen=True)
 class Order:
     """What gives way, first to last.
@@ -44,16 +59,11 @@ class Order:
             names: of all limits that can give way.
             motors: names of bounds of motors, which never do.
         """
-        listed = isinstance(gives, Sequence) and not isinstance(gives, str)
-        given = list(gives) if listed else [gives]
-        if not all(isinstance(one, str) for one in given):
-            raise InputError(f'gives must be "contacts", "limits", "motion" or a list, got {gives!r}.')
-        if fixed := [one for one in given if one in set(motors)]:
-            raise InputError(f"gives: bounds of motors never give way, got {fixed[0]!r}. Leave it out.")
+        given = _listed(gives)
+        _refuse_motors(given, motors)
         known = [CONTACTS, LIMITS, MOTION, *dict.fromkeys(names)]
-        for one in given:
-            if one not in known:
-                raise InputError(f"gives must be of {', '.join(map(repr, known))}, or a list, got {gives!r}.")
+        if not set(given) <= set(known):
+            raise InputError(f"gives must be of {', '.join(map(repr, known))}, or a list, got {gives!r}.")
         if given in ([LIMITS], []):
             given = [CONTACTS, LIMITS]
         rest = [CONTACTS] if LIMITS not in given else []

@@ -117,11 +117,8 @@ class Footing:
         if not self._contacts or self._rests(found, rows):
             return None
         self._rows = rows
-        holding = [one for one in self._contacts if rows is None or rows[one.rows.start]]
-        names = {one.name for one in holding}
-        self._fresh = names - self._held if goes_on else names
-        self._opened |= {one.name for one in self._contacts} - names
-        self._held = names
+        holding = self._holding(rows)
+        self._note_held(holding, goes_on)
         gaps = self._gaps(found.measured)
         due = [one for one in holding if gaps[one.name] > self._allowed(one)]
         shifted = {one.name: gaps[one.name] * self._length for one in due if one.name not in self._fresh}
@@ -162,13 +159,22 @@ class Footing:
             return None
         return self._system.with_constraints(replaced=self._latched)
 
+    def _holding(self, rows: BoolArray | None) -> list[_Contact]:
+        """Contacts whose rows hold; None is all."""
+        return [one for one in self._contacts if rows is None or rows[one.rows.start]]
+
+    def _note_held(self, holding: list[_Contact], goes_on: bool) -> None:
+        """Keep which contacts hold now, which of them were just put down, and which have been open."""
+        names = {one.name for one in holding}
+        self._fresh = names - self._held if goes_on else names
+        self._opened |= {one.name for one in self._contacts} - names
+        self._held = names
+
     def _moving(self, slip: Array, holding: list[_Contact], shifted: Mapping[str, float]) -> Movement:
         """Contacts with the ground that move, except those that were just put down."""
         slips, lifts = {}, {}
         away = slip * self._per_row
-        for one in holding:
-            if one.name in self._fresh or not (one.is_point or one.is_foot):
-                continue
+        for one in self._standing(holding):
             speed, normals = away[one.rows], self._normals[one.rows]
             off = float(np.max(np.where(normals != 0.0, normals * speed, 0.0), initial=0.0))
             along = float(np.linalg.norm(np.where(normals == 0.0, speed, 0.0)))
@@ -178,6 +184,10 @@ class Footing:
                 slips[one.name] = along * self._length
         self.settling = self._settled(holding, {*slips, *lifts})
         return Movement(slips, lifts, shifted) if slips or lifts or shifted else RESTING
+
+    def _standing(self, holding: list[_Contact]) -> list[_Contact]:
+        """Contacts with the ground that were put down before."""
+        return [one for one in holding if (one.is_point or one.is_foot) and one.name not in self._fresh]
 
     def _settled(self, holding: list[_Contact], moving: set[str]) -> Array | None:
         """Rates (nc,) at which contacts that move are brought to rest."""

@@ -28,9 +28,31 @@ TORSION, ROLLING = 4, 6  # condim from which on these moments act
 def add_contacts(spec: MechanismSpec, model: Any, bodies: Sequence[str], omitted: Omitted) -> int:
     """Declare surfaces and pairs; returns how many geoms that may touch have become surfaces."""
     pairs = {(a, b): (friction, condim) for a, b, friction, condim in _pairs(model)}
+    names = _add_surfaces(spec, model, bodies, sorted({geom for pair in pairs for geom in pair}), omitted)
+    surfaces = {one.name: one for one in spec.surfaces}
+    for (a, b), (friction, condim) in pairs.items():
+        if a in names and b in names:
+            sliding = friction if condim > 1 else 0.0
+            _add_contact(spec, surfaces[names[a]], surfaces[names[b]], sliding, omitted)
+    return len(names)
+
+
+def _add_contact(spec: MechanismSpec, a: Any, b: Any, friction: float, omitted: Omitted) -> None:
+    """Declare the contact of two surfaces, or list it where none is known for their shapes."""
+    if can_touch(a, b):
+        spec.contact(a.name, b.name, friction=friction)
+    else:
+        kinds = f"{type(a.shape).__name__} and a {type(b.shape).__name__}"
+        omitted.drop(f"contact of a {kinds}", f"{a.name}/{b.name}")
+
+
+def _add_surfaces(
+    spec: MechanismSpec, model: Any, bodies: Sequence[str], geoms: Sequence[int], omitted: Omitted
+) -> dict[int, str]:
+    """Declare the surfaces of geoms; names of those that have one."""
     names: dict[int, str] = {}
     taken: set[str] = set()
-    for geom in sorted({geom for pair in pairs for geom in pair}):
+    for geom in geoms:
         name = claim(model.geom(geom).name or f"{bodies[int(model.geom_bodyid[geom])]}_geom{geom}", taken)
         shape = _shape(model, geom)
         if shape is None:
@@ -39,17 +61,7 @@ def add_contacts(spec: MechanismSpec, model: Any, bodies: Sequence[str], omitted
         at = wxyz_pose(model.geom_pos[geom], model.geom_quat[geom])
         spec.surface(name, bodies[int(model.geom_bodyid[geom])], shape, at, **_moments(model, geom))
         names[geom] = name
-    surfaces = {one.name: one for one in spec.surfaces}
-    for (a, b), (friction, condim) in pairs.items():
-        if a not in names or b not in names:
-            continue
-        ends = [surfaces[names[geom]] for geom in (a, b)]
-        if can_touch(*ends):
-            spec.contact(names[a], names[b], friction=friction if condim > 1 else 0.0)
-        else:
-            kinds = " and a ".join(type(one.shape).__name__ for one in ends)
-            omitted.drop(f"contact of a {kinds}", f"{names[a]}/{names[b]}")
-    return len(names)
+    return names
 
 
 def _pairs(model: Any) -> Iterator[tuple[int, int, float, int]]:
@@ -77,19 +89,28 @@ def _pairs(model: Any) -> Iterator[tuple[int, int, float, int]]:
 
 def _may_touch(model: Any, x: int, y: int, excluded: set[int]) -> bool:
     """MuJoCo's filters of pairs of geoms."""
-    if not (
-        int(model.geom_contype[x]) & int(model.geom_conaffinity[y])
-        or int(model.geom_contype[y]) & int(model.geom_conaffinity[x])
-    ):
+    if not _bits_meet(model, x, y):
         return False
     one, two = int(model.geom_bodyid[x]), int(model.geom_bodyid[y])
     low, high = sorted((one, two))
     weld = int(model.body_weldid[one]), int(model.body_weldid[two])
     if weld[0] == weld[1] or (low << 16) + high in excluded:
         return False
-    parents = [int(model.body_weldid[int(model.body_parentid[w])]) for w in weld]
-    related = 0 not in weld and (weld[0] == parents[1] or weld[1] == parents[0])
-    return not related or bool(int(model.opt.disableflags) & _filter_parent())
+    return not _are_related(model, *weld) or bool(int(model.opt.disableflags) & _filter_parent())
+
+
+def _bits_meet(model: Any, x: int, y: int) -> bool:
+    """Whether the contype of one geom meets the conaffinity of the other."""
+    types, affinities = model.geom_contype, model.geom_conaffinity
+    return bool(int(types[x]) & int(affinities[y]) or int(types[y]) & int(affinities[x]))
+
+
+def _are_related(model: Any, one: int, two: int) -> bool:
+    """Whether one of two bodies, with all that is welded to it, is the parent of the other; not the world."""
+    if 0 in (one, two):
+        return False
+    parent_of_one, parent_of_two = (int(model.body_weldid[model.body_parentid[w]]) for w in (one, two))
+    return one == parent_of_two or two == parent_of_one
 
 
 def _filter_parent() -> int:

@@ -74,17 +74,23 @@ def _measure(
 def write_sensors(mech: Mechanism, written: WrittenBodies, section: ET.Element) -> None:
     """Measures on frames, and of coordinates, as sensors; MuJoCo has none for the others."""
     for name, one in mech.model.measures:
-        frame = getattr(one, "frame", None) if isinstance(one, ForceTorque) else getattr(one, "body", None)
+        frame = one.frame if isinstance(one, ForceTorque) else getattr(one, "body", None)
         if isinstance(one, Coordinate):
             add(section, "jointpos", name=name, joint=one.coordinate)
-        elif frame not in written.apart or np.any(getattr(one, "point", 0.0)):
-            continue
-        elif isinstance(one, Accelerometer | Gyroscope):
-            add(section, "accelerometer" if isinstance(one, Accelerometer) else "gyro", name=name, site=frame)
-        elif isinstance(one, Position):
-            add(section, "framepos", name=name, objtype="site", objname=frame)
-        elif isinstance(one, ForceTorque) and _is_behind(written, one) and one.part != "wrench":
-            add(section, "force" if one.part == "force" else "torque", name=name, site=frame)
+        elif frame in written.apart and not np.any(getattr(one, "point", 0.0)):
+            _write_on_frame(name, one, frame, written, section)
+
+
+def _write_on_frame(name: str, one: Measure, frame: str, written: WrittenBodies, section: ET.Element) -> None:
+    """A measure at the origin of a frame as a sensor of its site, where MuJoCo has one."""
+    if isinstance(one, Accelerometer):
+        add(section, "accelerometer", name=name, site=frame)
+    elif isinstance(one, Gyroscope):
+        add(section, "gyro", name=name, site=frame)
+    elif isinstance(one, Position):
+        add(section, "framepos", name=name, objtype="site", objname=frame)
+    elif isinstance(one, ForceTorque) and _is_behind(written, one) and one.part != "wrench":
+        add(section, "force" if one.part == "force" else "torque", name=name, site=frame)
 
 
 def _is_behind(written: WrittenBodies, one: ForceTorque) -> bool:

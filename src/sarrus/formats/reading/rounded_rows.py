@@ -69,15 +69,28 @@ def _stays(mech: Mechanism, q: Array, tolerance: float, rank: int) -> bool:
 def _replaced(mech: Mechanism, rows: list[str]) -> dict[str, Closure] | None:
     """Loops without these rows, by their names; None where one of them cannot be left out alone."""
     found: dict[str, Closure] = {}
-    before = 0
+    count = 0
     for name, entry in mech.model.constraints:
-        gone = tuple(row.removeprefix(f"{name}.") for row in rows if row.startswith(f"{name}."))
+        gone = _rows_of(name, rows)
         if not gone or not isinstance(entry, Closure):
             continue
-        try:
-            without(closure_rows_of(entry.joint), (*entry.left_out, *gone))
-        except InputError:
+        left_out = (*entry.left_out, *gone)
+        if not _can_leave_out(entry, left_out):
             return None
-        before += len(entry.left_out)
-        found[name] = replace(entry, left_out=(*entry.left_out, *gone))
-    return found if sum(len(x.left_out) for x in found.values()) - before == len(rows) else None
+        count += len(gone)
+        found[name] = replace(entry, left_out=left_out)
+    return found if count == len(rows) else None
+
+
+def _rows_of(loop: str, rows: list[str]) -> tuple[str, ...]:
+    """Those of the rows that are of a loop, without its name."""
+    return tuple(row.removeprefix(f"{loop}.") for row in rows if row.startswith(f"{loop}."))
+
+
+def _can_leave_out(loop: Closure, names: tuple[str, ...]) -> bool:
+    """Whether a loop keeps rows that make sense without these."""
+    try:
+        without(closure_rows_of(loop.joint), names)
+    except InputError:
+        return False
+    return True

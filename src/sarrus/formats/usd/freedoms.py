@@ -39,21 +39,43 @@ class Part:
 
 def parts_of(name: str, free: Sequence[str]) -> tuple[Part, ...]:
     """The chain of joints that leaves these freedoms; one joint where there is one."""
-    slides, turns = ([x for x in free if x.startswith(kind)] for kind in ("trans", "rot"))
-    axes = [x[-1] for x in slides]
-    if len(turns) == 1 and axes:
-        about = turns[0][-1]
-        if axes == [about]:
-            return (Part(name, Cylindrical(about.lower()), (slides[0], turns[0])),)
-        if set(axes) == set(CYCLIC[about]):
-            along = tuple(f"trans{axis}" for axis in CYCLIC[about])
-            return (Part(name, Planar(about.lower()), (*along, turns[0])),)
-    alone = len(slides) + bool(turns) == 1
-    chain = [Part(name if alone else f"{name}.{x}", Prismatic(x[-1].lower()), (x,)) for x in slides]
+    slides, turns = _of_kind("trans", free), _of_kind("rot", free)
+    if len(turns) == 1:
+        one = _sliding_and_turning(name, slides, turns[0])
+        if one is not None:
+            return (one,)
+    groups: list[tuple[str, ...]] = [(x,) for x in slides]
     if turns:
-        called = turns[0] if len(turns) == 1 else "rot"
-        chain.append(Part(name if alone else f"{name}.{called}", _turning(turns), tuple(turns)))
-    return tuple(chain)
+        groups.append(turns)
+    if len(groups) == 1:
+        return (Part(name, _joint_of(groups[0]), groups[0]),)
+    return tuple(Part(f"{name}.{_called(group)}", _joint_of(group), group) for group in groups)
+
+
+def _of_kind(kind: str, free: Sequence[str]) -> tuple[str, ...]:
+    """Those of the freedoms that are displacements ("trans") or rotations ("rot")."""
+    return tuple(x for x in free if x.startswith(kind))
+
+
+def _joint_of(group: tuple[str, ...]) -> Joint:
+    """The joint of one displacement, or of the rotations."""
+    return Prismatic(group[0][-1].lower()) if group[0].startswith("trans") else _turning(group)
+
+
+def _called(group: tuple[str, ...]) -> str:
+    """How the joint of a group of freedoms is called in a chain."""
+    return group[0] if len(group) == 1 else "rot"
+
+
+def _sliding_and_turning(name: str, slides: Sequence[str], turn: str) -> Part | None:
+    """The one joint that slides and turns about one axis, cylindrical or planar; None where there is none."""
+    axes, about = [x[-1] for x in slides], turn[-1]
+    if axes == [about]:
+        return Part(name, Cylindrical(about.lower()), (slides[0], turn))
+    if set(axes) == set(CYCLIC[about]):
+        along = tuple(f"trans{axis}" for axis in CYCLIC[about])
+        return Part(name, Planar(about.lower()), (*along, turn))
+    return None
 
 
 def _turning(turns: Sequence[str]) -> Joint:

@@ -100,18 +100,42 @@ def joint_of(stage: Stage, prim: Any, omitted: Omitted) -> StageJoint | None:
         omitted.drop(f"{prim.GetTypeName()} with freedoms that no joint here has", name)
         return None
     parts, limits = found
-    if sum(len(part.freedoms) for part in parts) == len(FREEDOMS):  # it holds nothing
-        if any(prim.HasAPI(UsdPhysics.DriveAPI, freedom) for freedom in FREEDOMS):
-            omitted.drop("drive of a joint that leaves all six freedoms", name)
+    if _holds_nothing(parts):
+        _note_drives(prim, omitted)
         return None
     for broken in (api.GetBreakForceAttr(), api.GetBreakTorqueAttr()):
         if stage.number(broken, math.inf) < UNLIMITED:
             omitted.add("break force of a joint", name)
-    if any(isinstance(part.joint, Spherical) for part in parts) and any(x in limits for x in FREEDOMS[3:]):
-        omitted.add("limit of a ball joint", name)
-        limits = {freedom: limit for freedom, limit in limits.items() if freedom not in FREEDOMS[3:]}
+    if _has_ball(parts):
+        limits = _without_limits_of_ball(limits, name, omitted)
     excluded = bool(api.GetExcludeFromArticulationAttr().Get())
     return StageJoint(name, prim, a, b, parts=parts, at_a=at_a, at_b=at_b, excluded=excluded, limits=limits)
+
+
+def _holds_nothing(parts: tuple[Part, ...]) -> bool:
+    """Whether a chain of joints leaves all six freedoms."""
+    return sum(len(part.freedoms) for part in parts) == len(FREEDOMS)
+
+
+def _note_drives(prim: Any, omitted: Omitted) -> None:
+    """List drives of a joint that holds nothing."""
+    from pxr import UsdPhysics
+
+    if any(prim.HasAPI(UsdPhysics.DriveAPI, freedom) for freedom in FREEDOMS):
+        omitted.drop("drive of a joint that leaves all six freedoms", prim.GetName())
+
+
+def _has_ball(parts: tuple[Part, ...]) -> bool:
+    """Whether a ball joint is in a chain of joints."""
+    return any(isinstance(part.joint, Spherical) for part in parts)
+
+
+def _without_limits_of_ball(limits: dict[str, Limits], name: str, omitted: Omitted) -> dict[str, Limits]:
+    """Limits without those of rotations, which are listed: a ball joint has none."""
+    kept = {freedom: limit for freedom, limit in limits.items() if freedom not in FREEDOMS[3:]}
+    if len(kept) < len(limits):
+        omitted.add("limit of a ball joint", name)
+    return kept
 
 
 def _end(stage: Stage, prim: Any, k: int) -> tuple[Any, Pose]:
@@ -186,25 +210,38 @@ def drives_of(
     """Drives of a joint that can push: coordinate, law and limits of each, per radian or metre."""
     from pxr import UsdPhysics
 
-    coordinates = {freedom: name for name, freedom in joint.freedoms.items()}
-    balls = any(isinstance(part.joint, Spherical) for part in joint.parts)
     for name in ("angular", "linear", *FREEDOMS):
         if not joint.prim.HasAPI(UsdPhysics.DriveAPI, name):
             continue
-        coordinate = next(iter(joint.freedoms)) if len(joint.freedoms) == 1 else coordinates.get(name)
-        if coordinate is None or (balls and name.startswith("rot")):
+        coordinate = _driven(joint, name)
+        if coordinate is None:
             omitted.drop("drive of a joint that has not one coordinate for it", joint.name)
             continue
-        api, turning = UsdPhysics.DriveAPI(joint.prim, name), name == "angular" or name.startswith("rot")
+        api = UsdPhysics.DriveAPI(joint.prim, name)
         if api.GetTypeAttr().Get() == "acceleration":
             omitted.add("drive that prescribes accelerations (u is its force)", joint.name)
-        force = stage.kilogram * stage.metre**2 if turning else stage.kilogram * stage.metre
-        per = force / math.radians(1.0) if turning else stage.kilogram
-        stiffness, damping = (
-            stage.number(x, 0.0) * per for x in (api.GetStiffnessAttr(), api.GetDampingAttr())
-        )
-        largest = stage.number(api.GetMaxForceAttr(), math.inf) * force
-        limits = (-largest, largest) if 0.0 < largest < UNLIMITED else None
-        gain = stiffness or damping or 1.0
-        law = ActuatorLaw("drive", gain=gain, bias=(0.0, -stiffness, -damping), force_limits=limits)
+        law, limits = _drive_law(stage, api, turning=name == "angular" or name.startswith("rot"))
         yield coordinate, law, limits
+
+
+def _driven(joint: StageJoint, drive: str) -> str | None:
+    """The coordinate that a drive acts on; None where the joint has not one for it."""
+    if drive.startswith("rot") and _has_ball(joint.parts):
+        return None
+    if len(joint.freedoms) == 1:
+        return next(iter(joint.freedoms))
+    coordinates = {freedom: name for name, freedom in joint.freedoms.items()}
+    return coordinates.get(drive)
+
+
+def _drive_law(stage: Stage, api: Any, turning: bool) -> tuple[ActuatorLaw, tuple[float, float] | None]:
+    """Law and limits of a drive, per radian or metre."""
+    force = stage.kilogram * stage.metre**2 if turning else stage.kilogram * stage.metre
+    per = force / math.radians(1.0) if turning else stage.kilogram
+    stiffness = stage.number(api.GetStiffnessAttr(), 0.0) * per
+    damping = stage.number(api.GetDampingAttr(), 0.0) * per
+    largest = stage.number(api.GetMaxForceAttr(), math.inf) * force
+    limits = (-largest, largest) if 0.0 < largest < UNLIMITED else None
+    gain = stiffness or damping or 1.0
+    law = ActuatorLaw("drive", gain=gain, bias=(0.0, -stiffness, -damping), force_limits=limits)
+    return law, limits

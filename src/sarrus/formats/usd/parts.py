@@ -94,15 +94,14 @@ class Stage:
         """Prims that are places: sites of MuJoCo and Newton, and Xforms of bodies with nothing below them."""
         from pxr import UsdGeom, UsdPhysics
 
-        found = []
-        for prim in self._prims():
-            bare = (
-                prim.GetTypeName() == "Xform" and not prim.GetAllChildren() and not prim.GetAppliedSchemas()
-            )
-            inside = self.body_of(prim.GetPath()) not in (None, prim.GetPath())
-            if is_site(prim) or (bare and inside):
-                found.append(prim)
+        found = [prim for prim in self._prims() if is_site(prim) or self._is_bare_place(prim)]
         return [prim for prim in found if prim.IsA(UsdGeom.Xformable) and not prim.IsA(UsdPhysics.Joint)]
+
+    def _is_bare_place(self, prim: Any) -> bool:
+        """Whether a prim is an Xform of a body, not the body itself, with nothing below it."""
+        if prim.GetTypeName() != "Xform" or prim.GetAllChildren() or prim.GetAppliedSchemas():
+            return False
+        return self.body_of(prim.GetPath()) not in (None, prim.GetPath())
 
     @cached_property
     def _cache(self) -> Any:
@@ -234,21 +233,29 @@ def _check_layers(root: Any, source: str, reach: Reach) -> None:
 
 def note_unknown(stage: Stage, omitted: Omitted) -> None:
     """List prims and APIs of other schemas, such as joints and mimics of PhysX, and what cannot be opened."""
-    from pxr import Usd
-
     for one in stage.usd.GetCompositionErrors():
         omitted.drop("layer or reference that OpenUSD cannot open", str(one).split(" (instantiating")[0])
-    known = Usd.SchemaRegistry().FindAppliedAPIPrimDefinition
     for prim in stage.usd.Traverse():
-        kind, info = str(prim.GetTypeName()), prim.GetPrimTypeInfo()
-        if kind and not info.GetSchemaTypeName():
-            note = omitted.drop if "Joint" in kind else omitted.add
-            note(f"{kind} of an unknown schema", prim.GetName())
-        for token in info.GetAppliedAPISchemas():
-            api = str(token).split(":")[0]
-            if not known(api) and api not in SITES:
-                note = omitted.drop if "Mimic" in api else omitted.add
-                note(f"{api} of an unknown schema", prim.GetName())
+        kind = str(prim.GetTypeName())
+        if kind and not prim.GetPrimTypeInfo().GetSchemaTypeName():
+            _note_schema(kind, prim, omitted, constrains="Joint" in kind)
+        for api in _unknown_apis(prim):
+            _note_schema(api, prim, omitted, constrains="Mimic" in api)
+
+
+def _note_schema(schema: str, prim: Any, omitted: Omitted, *, constrains: bool) -> None:
+    """List a prim or API of an unknown schema; without one that constrains, the motion is another."""
+    note = omitted.drop if constrains else omitted.add
+    note(f"{schema} of an unknown schema", prim.GetName())
+
+
+def _unknown_apis(prim: Any) -> list[str]:
+    """APIs of a prim that neither OpenUSD nor `SITES` has."""
+    from pxr import Usd
+
+    known = Usd.SchemaRegistry().FindAppliedAPIPrimDefinition
+    applied = [str(token).split(":")[0] for token in prim.GetPrimTypeInfo().GetAppliedAPISchemas()]
+    return [api for api in applied if not known(api) and api not in SITES]
 
 
 def mass_of(stage: Stage, body: Any, omitted: Omitted) -> dict[str, Any]:
