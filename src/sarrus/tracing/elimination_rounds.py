@@ -122,44 +122,86 @@ def back_tasks(plan: Elimination, right: int, tasks: Tasks) -> None:
             tasks.add(urgency[k], right + k, plan.place[(k, i)], right + i, inverse + i)
 
 
+@dataclass
+class _Waiting:
+    """Tasks that are still to be done.
+
+    Attributes:
+        tasks: all of them.
+        pending: by place, how many tasks have still to write to it.
+        readers: by place, the tasks that wait for it.
+        blocked: by task, how many places it waits for.
+        ready: heap of the tasks that wait for none, (minus urgency, task).
+    """
+
+    tasks: Tasks
+    pending: dict[int, int] = field(default_factory=dict)
+    readers: dict[int, list[int]] = field(default_factory=dict)
+    blocked: list[int] = field(default_factory=list)
+    ready: list[tuple[float, int]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tasks: Tasks) -> _Waiting:
+        """All tasks, none of them done."""
+        found = cls(tasks)
+        for _, (to, *_) in tasks.listed:
+            found.pending[to] = found.pending.get(to, 0) + 1
+        for n in range(len(tasks.listed)):
+            waits = found._waits(n)
+            found.blocked.append(len(waits))
+            for x in waits:
+                found.readers.setdefault(x, []).append(n)
+            if not waits:
+                found._release(n)
+        return found
+
+    def _waits(self, n: int) -> list[int]:
+        """Places that a task reads and others write to."""
+        to, a, b, d = self.tasks.listed[n][1]
+        reads = {a} if d == RECIPROCAL else {a, b, d}
+        return [x for x in reads if x in self.pending and x != to]
+
+    def _release(self, n: int) -> None:
+        heapq.heappush(self.ready, (-self.tasks.listed[n][0], n))
+
+    def take(self, width: int) -> list[int]:
+        """The most urgent tasks that are ready, at most `width`, each with a place of its own."""
+        taken: list[int] = []
+        later: list[int] = []
+        written: set[int] = set()
+        while self.ready and len(taken) < width:
+            _, n = heapq.heappop(self.ready)
+            to = self.tasks.listed[n][1][0]
+            (later if to in written else taken).append(n)
+            written.add(to)
+        for n in later:
+            self._release(n)
+        return taken
+
+    def done(self, n: int) -> None:
+        """A task has written: where it was the last to do so, those that wait for its place may go on."""
+        to = self.tasks.listed[n][1][0]
+        self.pending[to] -= 1
+        if self.pending[to]:
+            return
+        for reader in self.readers.pop(to, []):
+            self.blocked[reader] -= 1
+            if not self.blocked[reader]:
+                self._release(reader)
+
+
 def rounds_of(tasks: Tasks, width: int, idle: Callable[[int], Task]) -> npt.NDArray[np.int64]:
     """Rounds of at most `width` tasks (rounds, width, 4), the most urgent ones first.
 
     A task waits until nothing more is to be written to what it reads, and a round writes to a place once.
     idle(k): what lane k does where it has nothing to do. The number of rounds is a multiple of AHEAD.
     """
-    pending: dict[int, int] = {}
-    for _, (to, *_) in tasks.listed:
-        pending[to] = pending.get(to, 0) + 1
-    readers: dict[int, list[int]] = {}
-    blocked = []
-    for n, (_, (to, a, b, d)) in enumerate(tasks.listed):
-        reads = {a} if d == RECIPROCAL else {a, b, d}
-        waits = [x for x in reads if x in pending and x != to]
-        blocked.append(len(waits))
-        for x in waits:
-            readers.setdefault(x, []).append(n)
-    ready = [(-tasks.listed[n][0], n) for n, many in enumerate(blocked) if not many]
-    heapq.heapify(ready)
+    waiting = _Waiting.of(tasks)
     rounds = []
-    while ready:
-        taken: list[tuple[float, int]] = []
-        later: list[tuple[float, int]] = []
-        written: set[int] = set()
-        while ready and len(taken) < width:
-            one = heapq.heappop(ready)
-            to = tasks.listed[one[1]][1][0]
-            (later if to in written else taken).append(one)
-            written.add(to)
-        rounds.append([tasks.listed[n][1] for _, n in taken] + [idle(k) for k in range(len(taken), width)])
-        for one in later:
-            heapq.heappush(ready, one)
-        for _, n in taken:
-            to = tasks.listed[n][1][0]
-            pending[to] -= 1
-            for reader in readers.pop(to, []) if not pending[to] else ():
-                blocked[reader] -= 1
-                if not blocked[reader]:
-                    heapq.heappush(ready, (-tasks.listed[reader][0], reader))
+    while waiting.ready:
+        taken = waiting.take(width)
+        rounds.append([tasks.listed[n][1] for n in taken] + [idle(k) for k in range(len(taken), width)])
+        for n in taken:
+            waiting.done(n)
     rounds += [[idle(k) for k in range(width)]] * (-len(rounds) % AHEAD)
     return np.array(rounds, dtype=np.int64).reshape(-1, width, 4)

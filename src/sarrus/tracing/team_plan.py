@@ -128,6 +128,10 @@ def _begins(parts: list[Any]) -> list[int]:
     return [0, *np.cumsum([len(one) for one in parts]).astype(int).tolist()]
 
 
+def _flat(lists: list[list[int]]) -> list[int]:
+    return [i for one in lists for i in one]
+
+
 def _levels(model: Model) -> dict[str, Any]:
     """Nodes by their distance from the ground, and the children of each."""
     depth = [0] * model.sizes["nn"]
@@ -136,12 +140,11 @@ def _levels(model: Model) -> dict[str, Any]:
         depth[i] = depth[model.parent[i]] + 1
         children[model.parent[i]].append(i)
     levels = [[i for i in range(model.sizes["nn"]) if depth[i] == d] for d in range(max(depth) + 1)]
-    flat = [i for one in children for i in one]
     return {
         "level_begin": _begins(levels),
-        "level_node": [i for one in levels for i in one],
+        "level_node": _flat(levels),
         "child_begin": _begins(children),
-        "child": [*flat, 0],
+        "child": [*_flat(children), 0],
     }
 
 
@@ -194,18 +197,25 @@ def _rounds(plan: Elimination, entries: int, width: int) -> tuple[IntArray, dict
     return np.concatenate([*parts, idle_rounds]), counts
 
 
+def _sources_of_element(model: Model, i: int) -> dict[tuple[int, int], int]:
+    """Where the entries of the rows of an element come from, by row and column."""
+    known: dict[tuple[int, int], int] = {}
+    support = range(model.el_sup_begin[i], model.el_sup_end[i])
+    for row in range(model.el_row[i], model.el_row[i] + model.el_rows[i]):
+        for s in support:
+            known[row, int(model.sup_col[s])] = ALONG if model.sup_sign[s] > 0 else AGAINST
+    if model.el_kind[i] == MOVING:
+        column = int(model.el_values[model.el_begin[i] + MOVED_COLUMN])
+        if column >= 0:
+            known[int(model.el_row[i]), column] = MOVED
+    return known
+
+
 def _sources(model: Model, kept: IntArray, columns: list[list[int]]) -> list[int]:
     """Where each entry of a kept row comes from, as in the header."""
     known: dict[tuple[int, int], int] = {}
     for i in range(model.sizes["ne"]):
-        support = range(model.el_sup_begin[i], model.el_sup_end[i])
-        for row in range(model.el_row[i], model.el_row[i] + model.el_rows[i]):
-            for s in support:
-                known[row, int(model.sup_col[s])] = ALONG if model.sup_sign[s] > 0 else AGAINST
-        if model.el_kind[i] == MOVING:
-            column = int(model.el_values[model.el_begin[i] + MOVED_COLUMN])
-            if column >= 0:
-                known[int(model.el_row[i]), column] = MOVED
+        known |= _sources_of_element(model, i)
     for c in range(model.sizes["nk"]):
         for k in range(model.k_begin[c], model.k_end[c]):
             known[int(model.k_row[c]), int(model.kt_v[k])] = COUPLED + c

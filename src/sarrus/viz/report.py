@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -160,16 +160,25 @@ def _parts(mech: Mechanism) -> str:
     parts = [(name, float(mass)) for name, mass in parts_of(model.bodies)[:MOST_ROWS]]
     out = html.table(("part", "mass [kg]"), parts)
     joints = [(one.name, one.kind, one.a, one.b) for one in joints_of(model.bodies)[:MOST_ROWS]]
-    out += html.table(("joint", "kind", "between", "and"), joints) if joints else ""
-    loops = [
-        (g.name, g.kind, " - ".join(x for x in (g.a, g.b) if x), ", ".join(mech.row_names[g.rows]))
-        for g in model.groups[:MOST_ROWS]
-        if not (g.a and COPY in g.a)  # two halves of one part
-    ]
-    if loops:
-        out += html.table(("constraint", "kind", "between", "rows"), loops)
+    out += _table_of_any(("joint", "kind", "between", "and"), joints)
+    out += _table_of_any(("constraint", "kind", "between", "rows"), _constraints(mech))
     forces = [(name, type(force).__name__) for name, force in model.forces[:MOST_ROWS]]
-    return out + (html.table(("force", "kind"), forces) if forces else "")
+    return out + _table_of_any(("force", "kind"), forces)
+
+
+def _table_of_any(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table, or nothing where it would have no rows."""
+    return html.table(head, rows) if rows else ""
+
+
+def _constraints(mech: Mechanism) -> list[tuple[str, str, str, str]]:
+    """Name, kind, bodies and rows of constraints, without those that hold two halves of one part together."""
+    found = []
+    for group in mech.model.groups[:MOST_ROWS]:
+        if not (group.a and COPY in group.a):
+            bodies = " - ".join(x for x in (group.a, group.b) if x)
+            found.append((group.name, group.kind, bodies, ", ".join(mech.row_names[group.rows])))
+    return found
 
 
 def _limits(mech: Mechanism) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Self
@@ -120,18 +121,17 @@ class ContactDeclarations(FramesAndFloor):
 
     def _pairs(self, a: str, b: str) -> Iterator[tuple[str, str]]:
         """The pairs that two names or patterns stand for, each once."""
-        which = [self._matching(name) for name in (a, b)]
         many, seen = "*" in a or "*" in b, set()
-        for x in which[0]:
-            for y in which[1]:
-                bodies = self._surfaces[x].body, self._surfaces[y].body
-                if bodies[0] == bodies[1] and not many:
-                    raise ModelError(
-                        f"contact of {x!r} and {y!r}: both are on {bodies[0]!r}; a contact needs two bodies."
-                    )
-                if bodies[0] != bodies[1] and frozenset((x, y)) not in seen:
-                    seen.add(frozenset((x, y)))
-                    yield x, y
+        for x, y in itertools.product(self._matching(a), self._matching(b)):
+            pair, body = frozenset((x, y)), self._surfaces[x].body
+            on_one_body = body == self._surfaces[y].body
+            if on_one_body and not many:
+                raise ModelError(
+                    f"contact of {x!r} and {y!r}: both are on {body!r}; a contact needs two bodies."
+                )
+            if not on_one_body and pair not in seen:
+                seen.add(pair)
+                yield x, y
         if not seen:
             raise InputError(f"contact of {a!r} and {b!r}: the surfaces of either are all on one body.")
 

@@ -248,20 +248,22 @@ class DrawnSpec(Recorded):
         plain = [body for name, body in self._coordinates.bodies.items() if name not in drawn]
         return places(plain, self._parts)[0]
 
+    def _joint_places(self) -> dict[str, Pose]:
+        """Frames of joints in the drawing: a Cam's follower is named as its joint."""
+        return {name: joint.body.at for name, joint in self._joints.items()}
+
     def _located(self, entry: Any, where: str, frame: str | None = None) -> Any:
         """A force, constraint or measure with all its points in the frames of its bodies."""
         if frame is not None:
             one_of(frame, f"frame of {where}", FRAMES)
-        given = {key: body for key, body in POINTS if getattr(entry, key, None) is not None}
-        named = {key: body for key, body in given.items() if isinstance(getattr(entry, key), str)}
+        given, named = _given_points(entry), _named_points(entry)
         if frame is None and not self._replayed:
             for key in given.keys() - named.keys():
                 self._warn_of_frame(getattr(entry, given[key]), getattr(entry, key), where)
         moved = given if frame == "world" else named
         if not moved:
             return entry
-        joints = {name: joint.body.at for name, joint in self._joints.items()}  # a Cam's follower
-        world, changed = self._drawn_places() | joints, {}
+        world, changed = self._drawn_places() | self._joint_places(), {}
         for key, field in moved.items():
             body, xyz = getattr(entry, field), self._place(getattr(entry, key), where)
             require_known("body", body, world, where)
@@ -299,3 +301,14 @@ def _shapes(shape: object, what: str) -> list[Shape]:
             f"shape of {what} must be one of {', '.join(Shape.kinds)}, or a list of them, got {shape!r}."
         )
     return list(shapes)
+
+
+def _given_points(entry: Any) -> dict[str, str]:
+    """Fields of an entry that are given points, and the field of the body that each is on."""
+    return {key: body for key, body in POINTS if getattr(entry, key, None) is not None}
+
+
+def _named_points(entry: Any) -> dict[str, str]:
+    """Those of the given points that are names of points of the drawing."""
+    given = _given_points(entry)
+    return {key: body for key, body in given.items() if isinstance(getattr(entry, key), str)}

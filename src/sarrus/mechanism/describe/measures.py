@@ -238,6 +238,15 @@ class Coordinate(Measure):
         return states.q[:, entry]
 
 
+def _forces_with_tension(model: Model) -> list[str]:
+    """Forces of one number, which is a tension; the others are wrenches."""
+    return [name for name, force in model.forces if hasattr(force, "tension")]
+
+
+def _constraints_of_one_row(model: Model) -> list[str]:
+    return [group.name for group in model.groups if group.rows.stop - group.rows.start == 1]
+
+
 @dataclass(frozen=True)
 class ForceIn(Measure):
     """Force in a spring, a damper, friction, a rod, a coupling, a drive or an actuator [N], [N m].
@@ -259,9 +268,8 @@ class ForceIn(Measure):
     element: str
 
     def check(self, mech: Mechanism, where: str) -> None:
-        forces = [name for name, force in mech.model.forces if hasattr(force, "tension")]
-        rows = [g.name for g in mech.model.groups if g.rows.stop - g.rows.start == 1]
-        known = [*forces, *rows, *mech.names]
+        forces = _forces_with_tension(mech.model)
+        known = [*forces, *_constraints_of_one_row(mech.model), *mech.names]
         force = dict(mech.model.forces).get(self.element)
         if force is not None and self.element not in forces:
             raise InputError(

@@ -161,9 +161,13 @@ def poses_of(mech: Mechanism, q: Any) -> tuple[Array, tuple[tuple[str, ...], Arr
 def _holders(mech: Mechanism, by: Sequence[str] | str | None, q: Array) -> list[str] | None:
     """Coordinates whose motors hold; None: the declared ones."""
     if by is not None:
-        return [mech.names[k] for k in mech._indices([by] if isinstance(by, str) else names(by, "by"), "by")]
-    if mech.model.actuators_declared or not len(q) or mech.mobility(q[0]).dof == 0:
-        return None if mech.model.actuators_declared else []
+        listed = [by] if isinstance(by, str) else names(by, "by")
+        return [mech.names[k] for k in mech._indices(listed, "by")]
+    if mech.model.actuators_declared:
+        return None
+    nothing_to_hold = not len(q) or mech.mobility(q[0]).dof == 0
+    if nothing_to_hold:
+        return []
     raise InputError(
         f"hold: {mech._owner} does not say which joints have motors. Declare them, spec.actuate"
         f"({mech.names[0]!r}), or name what holds it: by=[{mech.names[0]!r}]; coordinates:"

@@ -89,10 +89,14 @@ def goals_of(target: Any) -> Goals:
     if given.dtype != object:
         points = state(target, "target of reach", 3)
         return points.shape[:-1], [(Pose(point), False) for point in points.reshape(-1, 3)]
+    _check_poses(given)
+    return given.shape, [(pose, True) for pose in given.flat]
+
+
+def _check_poses(given: npt.NDArray[Any]) -> None:
     for one in given.flat:
         if not isinstance(one, Pose):
             raise InputError(f"target of reach must be points (..., 3) or poses, got a {type(one).__name__}.")
-    return given.shape, [(pose, True) for pose in given.flat]
 
 
 def _listed(target: Any) -> npt.NDArray[Any]:
@@ -113,19 +117,12 @@ def targets_of(mech: Any, bodies: Sequence[str], points: Any, targets: Any) -> t
         points: In the frame of each body [m], (3,), or the name of a point of the drawing.
         targets: As for `goals_of`, one for each body.
     """
-    for given, what in ((points, "point"), (targets, "target")):
-        if isinstance(given, Pose | str) or not hasattr(given, "__len__") or len(given) != len(bodies):
-            raise InputError(
-                f"{what} of reach must be one for each of the {len(bodies)} bodies, got {given!r:.80}."
-            )
+    _check_one_for_each(bodies, points, "point")
+    _check_one_for_each(bodies, targets, "target")
     if not bodies:
         raise InputError("reach needs at least one body, got none.")
     goals = [goals_of(one) for one in targets]
-    try:
-        batch = np.broadcast_shapes(*(shape for shape, _ in goals))
-    except ValueError:
-        shapes = ", ".join(str(shape) for shape, _ in goals)
-        raise InputError(f"the targets of reach have batch axes that do not fit: {shapes}.") from None
+    batch = _common_batch([shape for shape, _ in goals])
     each: list[list[Target]] = [[] for _ in range(int(np.prod(batch)))]
     for body, point, (shape, found) in zip(bodies, points, goals, strict=True):
         p_BP = triple(mech._point(body, point), "point of reach")
@@ -135,6 +132,24 @@ def targets_of(mech: Any, bodies: Sequence[str], points: Any, targets: Any) -> t
     return batch, each
 
 
+def _check_one_for_each(bodies: Sequence[str], given: Any, what: str) -> None:
+    """Refuse points or targets that are not one for each body."""
+    single = isinstance(given, Pose | str) or not hasattr(given, "__len__")
+    if single or len(given) != len(bodies):
+        raise InputError(
+            f"{what} of reach must be one for each of the {len(bodies)} bodies, got {given!r:.80}."
+        )
+
+
+def _common_batch(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Batch axes that those of all targets broadcast to."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(map(str, shapes))
+        raise InputError(f"the targets of reach have batch axes that do not fit: {listed}.") from None
+
+
 def joined(each: Sequence[Reached], batch: tuple[int, ...], nq: int) -> Reached:
     """The results of many searches as one."""
     q = np.array([one.q for one in each]).reshape(*batch, nq)
@@ -142,12 +157,18 @@ def joined(each: Sequence[Reached], batch: tuple[int, ...], nq: int) -> Reached:
     success = np.array([one.success for one in each], dtype=np.bool_).reshape(batch)
     at_limits = np.empty(len(each), dtype=object)
     at_limits[:] = [one.at_limits for one in each]
-    missed = [(k, one.message) for k, one in enumerate(each) if not one.success]
+    return Reached(q, residual, success, _summary(each, batch), at_limits.reshape(batch))
+
+
+def _summary(each: Sequence[Reached], batch: tuple[int, ...]) -> str:
+    """How many of the searches reached their targets, and the first that did not, in words."""
+    missed = [k for k, one in enumerate(each) if not one.success]
     message = f"{len(each) - len(missed)} of {len(each)} reached."
-    if missed:
-        place = tuple(int(x) for x in np.unravel_index(missed[0][0], batch))
-        message += f" The first that is not, {place[0] if len(place) == 1 else place}: {missed[0][1]}"
-    return Reached(q, residual, success, message, at_limits.reshape(batch))
+    if not missed:
+        return message
+    place = tuple(int(x) for x in np.unravel_index(missed[0], batch))
+    shown = place[0] if len(place) == 1 else place
+    return f"{message} The first that is not, {shown}: {each[missed[0]].message}"
 
 
 @dataclass

@@ -76,32 +76,52 @@ def points_of(value: object, what: str) -> Array:
 
 def hull(points: Array, what: str) -> tuple[Array, list[Face]]:
     """Corners (n, 3) and faces of the convex hull of points."""
+    extent = float(np.max(np.ptp(points, axis=0)))
+    found = _triangulated(points, extent, what)
+    faces = [_around(points, sorted(members), plane[:3]) for plane, members in _in_planes(found, extent)]
+    if not _closed(faces):  # corners that rounding puts on one side of an edge only
+        faces = _triangles(points, found)
+    used = sorted({i for face in faces for i in face})
+    number = {i: k for k, i in enumerate(used)}
+    return points[used], [tuple(number[i] for i in face) for face in faces]
+
+
+def _triangulated(points: Array, extent: float, what: str) -> Any:
+    """The hull of triangles with their planes; points that lie in a plane are refused."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         found = ConvexHull(points)
     except QhullError:
         raise InputError(f"{what} lie in a plane: their hull has no volume.") from None
-    extent = float(np.max(np.ptp(points, axis=0)))
     if found.volume <= FLAT * extent**3:
         raise InputError(f"{what} lie in a plane: their hull has no volume.")
+    return found
+
+
+def _triangles(points: Array, found: Any) -> list[Face]:
+    """Every triangle of a hull as a face of its own."""
+    return [
+        _outwards(points, tuple(triangle), plane[:3])
+        for plane, triangle in zip(found.equations, found.simplices.tolist(), strict=True)
+    ]
+
+
+def _in_planes(found: Any, extent: float) -> list[tuple[Array, set[int]]]:
+    """Planes of a hull, each with the corners of all triangles that lie in it."""
     groups: list[tuple[Array, set[int]]] = []
-    for plane, triangle in zip(found.equations, found.simplices, strict=True):
-        near = (g for g in groups if np.allclose(g[0][:3], plane[:3], rtol=0.0, atol=FLAT))
-        group = next((g for g in near if abs(g[0][3] - plane[3]) <= FLAT * extent), None)
-        if group is None:
-            groups.append((plane, set(triangle.tolist())))
+    for plane, triangle in zip(found.equations, found.simplices.tolist(), strict=True):
+        members = next((m for known, m in groups if _same_plane(known, plane, extent)), None)
+        if members is None:
+            groups.append((plane, set(triangle)))
         else:
-            group[1].update(triangle.tolist())
-    faces = [_around(points, sorted(members), plane[:3]) for plane, members in groups]
-    if not _closed(faces):  # corners that rounding puts on one side of an edge only
-        faces = [
-            _outwards(points, tuple(triangle), plane[:3])
-            for plane, triangle in zip(found.equations, found.simplices.tolist(), strict=True)
-        ]
-    used = sorted({i for face in faces for i in face})
-    number = {i: k for k, i in enumerate(used)}
-    return points[used], [tuple(number[i] for i in face) for face in faces]
+            members.update(triangle)
+    return groups
+
+
+def _same_plane(a: Array, b: Array, extent: float) -> bool:
+    parallel = np.allclose(a[:3], b[:3], rtol=0.0, atol=FLAT)
+    return parallel and bool(abs(a[3] - b[3]) <= FLAT * extent)
 
 
 def _closed(faces: list[Face]) -> bool:

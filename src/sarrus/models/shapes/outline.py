@@ -191,21 +191,41 @@ def _goes_on(before: Element, after: Element) -> bool:
     return same and abs(before.end - after.start) <= near
 
 
-def chains_of(elements: Sequence[Element]) -> list[Element]:
-    """The elements with their chains, which end at concave corners and in the middle of concave arcs."""
-    cut: list[tuple[Element, bool]] = []  # an element, and whether a chain begins there
+def _halves(one: Element, begins: bool) -> list[tuple[Element, bool]]:
+    """Both halves of an element, and whether a chain begins there: in its middle one does."""
+    return [(one.part(0.0, 0.5), begins), (one.part(0.5, 1.0), True)]
+
+
+def _cut_in_concave_arcs(elements: Sequence[Element]) -> list[tuple[Element, bool]]:
+    """The elements, concave arcs of a quarter turn and more as two, and whether a chain begins there."""
+    cut: list[tuple[Element, bool]] = []
     for one, turn in zip(elements, turns(elements), strict=True):
         if one.angle <= -0.5 * math.pi + 1e-9:
-            cut += [(one.part(0.0, 0.5), turn < 0.0), (one.part(0.5, 1.0), True)]
+            cut += _halves(one, turn < 0.0)
         else:
             cut.append((one, turn < 0.0))
+    return cut
+
+
+def chains_of(elements: Sequence[Element]) -> list[Element]:
+    """The elements with their chains, which end at concave corners and in the middle of concave arcs."""
+    cut = _cut_in_concave_arcs(elements)
     first = next((k for k, (_, begins) in enumerate(cut) if begins), None)
     if first is None:
-        return [one for one, _ in cut]
+        return _elements_in(cut)
     cut = cut[first:] + cut[:first]
     if not any(begins for _, begins in cut[1:]):  # both sides of the only notch would be one chain
-        far = _halfway([one for one, _ in cut])
-        cut[far : far + 1] = [(cut[far][0].part(0.0, 0.5), far == 0), (cut[far][0].part(0.5, 1.0), True)]
+        far = _halfway(_elements_in(cut))
+        cut[far : far + 1] = _halves(cut[far][0], far == 0)
+    return _numbered(cut)
+
+
+def _elements_in(cut: Sequence[tuple[Element, bool]]) -> list[Element]:
+    return [one for one, _ in cut]
+
+
+def _numbered(cut: Sequence[tuple[Element, bool]]) -> list[Element]:
+    """Elements with the numbers of their chains, and where those begin and end; the first one begins one."""
     numbers = list(itertools.accumulate((int(begins) for _, begins in cut), initial=-1))[1:]
     ends = [begins for _, begins in cut[1:]] + [True]
     return [

@@ -29,12 +29,25 @@ def _corners(value: object, what: str) -> tuple[tuple[float, ...], ...]:
         value = value.tolist()
     if not isinstance(value, (list, tuple)) or len(value) < 2:
         raise InputError(f"{rule}, got {value!r:.80}.")
-    found = []
-    for corner in value:
-        if not isinstance(corner, (list, tuple, np.ndarray)) or len(corner) not in (2, 3):
-            raise InputError(f"{rule}, got the corner {corner!r:.80}.")
-        found.append(tuple(number(x, f"a corner of {what}") for x in corner))
-    return tuple(found)
+    return tuple(_corner(corner, what, rule) for corner in value)
+
+
+def _circle_around(elements: Sequence[Element]) -> tuple[Array, Any]:
+    """Centre (2,) and radius [m] of a circle around an outline."""
+    points = np.array([p for one in elements for p in one.points(ARC_STEP)])
+    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    return centre, length_of(points - centre) / math.cos(0.5 * ARC_STEP)
+
+
+def _data_of(entries: Iterable[Any]) -> list[Any]:
+    """Numbers of elements or features, one after the other."""
+    return [x for one in entries for x in one.data()]
+
+
+def _corner(value: object, what: str, rule: str) -> tuple[float, ...]:
+    if not isinstance(value, (list, tuple, np.ndarray)) or len(value) not in (2, 3):
+        raise InputError(f"{rule}, got the corner {value!r:.80}.")
+    return tuple(number(x, f"a corner of {what}") for x in value)
 
 
 def _width(value: object, what: str) -> float | None:
@@ -98,13 +111,10 @@ class Profile(Shape):
         half = -1.0 if self.width is None else 0.5 * self.width
         count = 1 + max(one.chain for one in elements)
         sizes = {"half": half, "elements": len(elements), "features": len(features), "chains": count}
-        data = [x for one in elements for x in one.data()] + [x for one in features for x in one.data()]
-        points = np.array([p for one in elements for p in one.points(ARC_STEP)])
-        centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        reach = length_of(points - centre) / math.cos(0.5 * ARC_STEP)
-        around = (
-            -reach if self.width is None else math.hypot(reach, half)
-        )  # negative: of a cylinder without end
+        data = _data_of(elements) + _data_of(features)
+        centre, reach = _circle_around(elements)
+        # negative: of a cylinder without end
+        around = -reach if self.width is None else math.hypot(reach, half)
         return KernelShape("Profile", sizes, data, [*centre.tolist(), 0.0], around)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...arrays import numbers, text
@@ -73,12 +73,18 @@ class Visual(Restored):
             return replace(self, shape="cylinder", size=(self.size[0], self.size[2]))
         if self.shape == "plate":
             thickness, *corners = self.size
-            (x0, x1), (y0, y1) = ((min(side), max(side)) for side in (corners[::2], corners[1::2]))
+            (x0, x1), (y0, y1) = _extents(corners, 2)
             middle = Pose((0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.0))
             return replace(self, shape="box", size=(x1 - x0, y1 - y0, thickness), at=self.at @ middle)
         if self.shape == "hull":
-            sides = [(min(side), max(side)) for side in (self.size[k::3] for k in range(3))]
+            sides = _extents(self.size, 3)
             middle = Pose([0.5 * (low + high) for low, high in sides])
             edges = tuple(high - low for low, high in sides)
             return replace(self, shape="box", size=edges, at=self.at @ middle)
         return self
+
+
+def _extents(corners: Sequence[float], axes: int) -> list[tuple[float, float]]:
+    """Least and largest coordinate of corners along each axis; their coordinates are listed in turn."""
+    sides = [corners[k::axes] for k in range(axes)]
+    return [(min(side), max(side)) for side in sides]

@@ -61,12 +61,20 @@ def _carriers(bodies: Sequence[Body]) -> dict[str, str]:
     known, found = {body.name: body for body in bodies}, dict[str, str]()
     for body in bodies:
         on = known.get(body.parent, body)
-        ends_chain = on.parent.startswith(f"{on.name}.")  # of a joint that was turned around
-        if on.mass or on.name == GROUND or not (on.joint.nv or ends_chain):
-            continue
-        if not body.joint.nv or _joint_name(body) == _joint_name(on) != "":
+        if _stands_for_joint(on) and _goes_on(on, body):
             found.setdefault(on.name, body.name)
     return found
+
+
+def _stands_for_joint(body: Body) -> bool:
+    """Whether a body has no mass and moves, or ends the chain of a joint that was turned around."""
+    ends_chain = body.parent.startswith(f"{body.name}.")
+    return not body.mass and body.name != GROUND and bool(body.joint.nv or ends_chain)
+
+
+def _goes_on(on: Body, body: Body) -> bool:
+    """Whether a body is fixed to the one below it, or moves by a further coordinate of the same joint."""
+    return not body.joint.nv or _joint_name(body) == _joint_name(on) != ""
 
 
 def _joint_name(body: Body) -> str:

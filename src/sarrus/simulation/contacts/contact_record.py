@@ -65,6 +65,18 @@ def contact_record(system: System, kept: Sequence[Any]) -> ContactRecord:
     return ContactRecord(names=tuple(system.model.structure.slots), mode=mode, **kept_arrays)
 
 
+def _drives_and_user_rows(system: System, steps: Any) -> tuple[Array, Array]:
+    """What drives and rows of users give at each state, as the kernel takes them."""
+    n = len(steps)
+    drives, rows = system.no_user_rows(n)
+    if not (system.has_drives or system.has_user_rows):
+        return drives, rows
+    called = [system.called(*one) for one in zip(steps.t.tolist(), steps.q, steps.v, strict=True)]
+    driven = [np.zeros((0, 3)) if x[0] is None else x[0] for x in called]
+    user = [rows[0] if x[1] is None else x[1] for x in called]
+    return np.stack(driven).reshape(n, -1, 3), np.stack(user).reshape(rows.shape)
+
+
 def _of_stretch(system: System, steps: Any, part: ContactPart) -> tuple[Any, ...]:
     """Force, moment, point, slip, generalized force and words of the states of one mode.
 
@@ -75,13 +87,8 @@ def _of_stretch(system: System, steps: Any, part: ContactPart) -> tuple[Any, ...
         zeros = np.zeros((n, len(slots), 3))
         return zeros, zeros, zeros, zeros, np.zeros_like(steps.v), np.full((n, len(slots)), "open")
     modes = np.tile(slots, (n, 1, 1))
-    outside = system.no_user_rows(n)
-    if system.has_drives or system.has_user_rows:
-        called = [system.called(*one) for one in zip(steps.t.tolist(), steps.q, steps.v, strict=True)]
-        drive = [np.zeros((0, 3)) if x[0] is None else x[0] for x in called]
-        user = [outside[1][0] if x[1] is None else x[1] for x in called]
-        outside = np.stack(drive).reshape(n, -1, 3), np.stack(user).reshape(outside[1].shape)
-    states = tuple(np.ascontiguousarray(x) for x in (steps.q, steps.v, steps.tau, *outside))
+    given = steps.q, steps.v, steps.tau, *_drives_and_user_rows(system, steps)
+    states = tuple(np.ascontiguousarray(x) for x in given)
     force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes)
     slides = slots[:, SLIDES] != 0.0
     if n > 1 and np.any(slides):

@@ -237,14 +237,20 @@ def _coordinates(
     return coordinates
 
 
-def _energy(system: System, correction: str, given: Mapping[str, Any], span: tuple[float, float]) -> None:
-    """Refuse energy=True where the energy of the system changes."""
-    if not given["energy"]:
-        return
+def _options_against_energy(correction: str, given: Mapping[str, Any]) -> str:
+    """Which option changes the energy, in words; empty: none."""
     reason = "" if correction == "project" else f'correction is "{correction}", not "project"'
     for name in ("control", "tau", "external"):
         if given[name] is not None:
             reason = f"{name} does work"
+    return reason
+
+
+def _energy(system: System, correction: str, given: Mapping[str, Any], span: tuple[float, float]) -> None:
+    """Refuse energy=True where the energy of the system changes."""
+    if not given["energy"]:
+        return
+    reason = _options_against_energy(correction, given)
     reason = reason or system.work_done() or _moved_by_time(system, span)
     if reason:
         raise InputError(

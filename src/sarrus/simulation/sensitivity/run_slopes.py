@@ -101,16 +101,30 @@ def run_slopes(run: Trajectory, at: Trajectory, names: Sequence[str], start: Sta
     return RunSlopes(q, v, tau, forces.exact)
 
 
+def _has_contacts(run: Trajectory) -> bool:
+    stretches = run._outcome.stretches
+    return bool(stretches) and isinstance(stretches[0].part, ContactPart)
+
+
+def _comes_near_singular(run: Trajectory) -> bool:
+    """Whether an event of a run is a singular pose or one that it passes closely."""
+    return any(event.kind in ("singular", "near_miss") for event in run.events)
+
+
+def _forces_know_duals(run: Trajectory) -> bool:
+    """Whether all forces of users act on coordinates and take dual numbers."""
+    q, v, t = run.q[0], run.v[0], float(run.t[0])
+    forces = forces_of_user(run.system.evaluator)
+    return all(not force.given.bodies() and force.knows_duals(q, v, t) for force in forces)
+
+
 def _is_smooth(run: Trajectory) -> bool:
     """Whether nothing that is known of a run makes derivatives of its states jump."""
     mech, rank = run.system, run.rank
-    if run._outcome.stretches and isinstance(run._outcome.stretches[0].part, ContactPart):
+    if _has_contacts(run) or run.status != Status.END or _comes_near_singular(run):
         return False
-    if run.status != Status.END or any(event.kind in ("singular", "near_miss") for event in run.events):
+    if not _forces_know_duals(run):
         return False
-    for force in forces_of_user(mech.evaluator):
-        if force.given.bodies() or not force.knows_duals(run.q[0], run.v[0], float(run.t[0])):
-            return False
     return bool(np.all(rank == rank[0])) and not mech.evaluator.loses_rank(run.q[0], run.t[0], int(rank[0]))
 
 
