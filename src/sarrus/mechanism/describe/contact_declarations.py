@@ -104,7 +104,7 @@ class ContactDeclarations(FramesAndFloor):
         Returns:
             This spec.
         """
-        pairs = list(self._pairs(a, b))
+        pairs = list(self._pairs(text(a, "a surface of a contact"), text(b, "a surface of a contact")))
         if name is not None and len(pairs) > 1:
             raise InputError(
                 f"contact {name!r}: {a!r} and {b!r} are {len(pairs)} pairs, one name is for one."
