@@ -174,6 +174,23 @@ void store_run(Studio& s) {
   s.report[RANK] = x.rank, s.report[EVALUATIONS] = x.evaluations;
 }
 
+// (q, v) to the nearest consistent state for the drives as they are set; a value of Projected
+int project_state(Studio& s) {
+  int status = 0;
+  ProjectedArrays out{s.q1, s.dq, s.report + GAP, &status};
+  project_n(s.m, s.states(), {nullptr, nullptr, nullptr, nullptr}, out);
+  if (status) return status;
+  std::memcpy(s.q, s.q1, sizeof(double) * s.m.nq);
+  std::memcpy(s.v, s.dq, sizeof(double) * s.m.nv);
+  return 0;
+}
+
+// Drives stand still where they are at time t: their rates are zero
+void hold_drives(Studio& s, double t) {
+  s.set_drives(t, s.drive);
+  for (int k = 0; k < s.m.nd; ++k) s.drive[3 * k + 1] = s.drive[3 * k + 2] = 0;
+}
+
 }  // namespace
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
@@ -262,15 +279,17 @@ EXPORT(method) int set_method(int k, double rtol, double atol) {
 
 // (q, v) to the nearest consistent state at time t; a value of Projected
 EXPORT(project) int project(double t) {
+  studio.set_drives(t, studio.drive);
+  return project_state(studio);
+}
+
+// q to the nearest pose on the constraints, at rest, drives held at time t; a value of Projected. A velocity
+// would decide between branches near a singular pose (solve/search/nearest_state.hpp).
+EXPORT(close_pose) int close_pose(double t) {
   Studio& s = studio;
-  s.set_drives(t, s.drive);
-  int status = 0;
-  ProjectedArrays out{s.q1, s.dq, s.report + GAP, &status};
-  project_n(s.m, s.states(), {nullptr, nullptr, nullptr, nullptr}, out);
-  if (status) return status;
-  std::memcpy(s.q, s.q1, sizeof(double) * s.m.nq);
-  std::memcpy(s.v, s.dq, sizeof(double) * s.m.nv);
-  return 0;
+  hold_drives(s, t);
+  for (int j = 0; j < s.m.nv; ++j) s.v[j] = 0;
+  return project_state(s);
 }
 
 // A run from (q, v) at time t; a value of StepStatus
@@ -304,6 +323,13 @@ EXPORT(accelerate) int accelerate_state(double t) {
 EXPORT(constraints) void rows(double t) {
   Studio& s = studio;
   s.set_drives(t, s.drive);
+  constraints_n(s.m, s.states(), {s.phi, s.J, s.b, s.gamma});
+}
+
+// The same with drives held at time t: gamma is quadratic in v
+EXPORT(held_constraints) void held_rows(double t) {
+  Studio& s = studio;
+  hold_drives(s, t);
   constraints_n(s.m, s.states(), {s.phi, s.J, s.b, s.gamma});
 }
 

@@ -1,8 +1,9 @@
-// Runs cases from standard input on the WebAssembly kernel: node studio_numbers.cjs kernel.js kernel.wasm
+// Runs cases from standard input on the WebAssembly kernel: node studio_numbers.cjs kernel.wasm script.js ...
 "use strict";
 const fs = require("fs");
-const [script, wasm] = process.argv.slice(2);
-const { Kernel } = new Function(`${fs.readFileSync(script, "utf8")}; return { Kernel };`)();
+const [wasm, ...scripts] = process.argv.slice(2);
+const source = scripts.map((path) => fs.readFileSync(path, "utf8")).join("\n");
+const { Kernel, Analysis } = new Function(`${source}; return { Kernel, Analysis };`)();
 const list = (k, name) => Array.from(k.of(name));
 
 const does = {
@@ -22,6 +23,11 @@ const does = {
   mobility(k) {
     k.call.mobility(k.t);
     return { rank: k.report.rank, values: list(k, "singular_values"), gap: k.report.gap };
+  },
+  branches(k, x) {
+    const analysis = new Analysis(k, x.data);
+    const found = x.data.rank ? analysis.approach() : null;
+    return { found, branches: analysis.branches(), q: list(k, "q") };
   },
   bodies(k) {
     k.accelerate();

@@ -19,10 +19,8 @@ from sarrus.viz.studios import KERNEL, STUDIO
 from tests.studio_kernel import needs_kernel
 
 NODE = shutil.which("node") or shutil.which("nodejs")
-pytestmark = [
-    needs_kernel,
-    pytest.mark.skipif(NODE is None, reason="node is not installed: apt-get install nodejs"),
-]
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: apt-get install nodejs")
+pytestmark = [needs_kernel, needs_node]
 HERE = Path(__file__).parent
 CLOSE = 1e-12  # relative: two compilers, one of them without fused multiply-adds
 
@@ -30,7 +28,8 @@ CLOSE = 1e-12  # relative: two compilers, one of them without fused multiply-add
 def run_cases(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Results of cases on the WebAssembly kernel."""
     assert NODE is not None
-    command = [NODE, str(HERE / "studio_numbers.cjs"), str(STUDIO / "kernel.js"), str(KERNEL)]
+    scripts = [str(STUDIO / name) for name in ("kernel.js", "analysis.js", "tangent_cone.js", "approach.js")]
+    command = [NODE, str(HERE / "studio_numbers.cjs"), str(KERNEL), *scripts]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -271,7 +271,6 @@ def test_forces_are_those_of_python(page: Page, tmp_path: Path) -> None:
     fine(page)
 
 
-@pytest.mark.xfail(reason="the page offers one of the two branches of a flat parallelogram", strict=True)
 @needs_browser
 def test_singular_pose_is_found_and_its_branches_are_offered(page: Page, tmp_path: Path) -> None:
     """A parallelogram near its flat pose: it goes there and may leave as a parallelogram or crossed."""

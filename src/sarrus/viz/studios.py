@@ -46,6 +46,7 @@ SCRIPTS = (
         "kernel",
         "measures",
         "analysis",
+        "tangent_cone",
         "approach",
         "history",
         "scene",

@@ -5,7 +5,6 @@
 function singular(A, m, n) {
   const B = Array.from({ length: n }, (_, j) => Array.from({ length: m }, (_, i) => A[i * n + j]));
   const V = Array.from({ length: n }, (_, j) => Array.from({ length: n }, (_, i) => (i === j ? 1 : 0)));
-  const inner = (x, y) => x.reduce((s, v, i) => s + v * y[i], 0);
   const turn = (x, y, c, s) => x.forEach((v, i) => ([x[i], y[i]] = [c * v - s * y[i], s * v + c * y[i]]));
   for (let sweep = 0, worst = 1; sweep < 40 && worst > 1e-15; sweep++) {
     worst = 0;
@@ -47,6 +46,7 @@ function dependentRows(J, nc, nv, rank) {
 }
 
 const SINGULAR_POSE = 1e-6; // singular values of J without units below this are lost
+const ASIDE = 0.2; // how far beside a step along a branch further starts lie, relative to the step
 const MOST_OWNERS = 6; // constraints whose redundant rows are named
 const LARGE = 60; // coordinates: the analysis of larger mechanisms waits until it is asked for
 
@@ -128,7 +128,7 @@ class Analysis {
     for (const x of directions)
       for (const sign of [1, -1]) {
         const along = x.map((v) => sign * v);
-        if (this.follows(here, along)) found.push(along);
+        if (this.follows(here, along, N)) found.push(along);
       }
     k.put(here, new Float64Array(k.nv), t);
     return found;
@@ -144,7 +144,7 @@ class Analysis {
     const value = (y) => {
       k.of("q").set(here);
       k.of("v").set(this.combined(N, y).map((x, j) => x * this.data.unit[j]));
-      k.call.constraints(k.t);
+      k.call.held_constraints(k.t);
       const gamma = Array.from(k.of("gamma"), (x, r) => x / this.data.row_unit[r]);
       return lost.map((w) => w.reduce((s, x, r) => s + x * gamma[r], 0));
     };
@@ -161,65 +161,28 @@ class Analysis {
   }
 
   // Whether corrections back onto the constraints fall faster than the steps along a direction
-  follows(here, along) {
-    const k = this.kernel;
-    const correction = (step) => {
-      this.move(here, along, step);
-      const straight = k.of("q").slice();
-      if (k.project()) return Infinity;
-      k.of("q1").set(k.of("q"));
-      k.of("q").set(straight);
-      k.call.difference();
-      return Math.hypot(...Array.from(k.of("dq"), (x, j) => x / this.data.unit[j])) / step;
-    };
-    const [far, near] = [0.02, 0.005].map(correction);
+  follows(here, along, N) {
+    const [far, near] = [0.02, 0.005].map((step) => this.correction(here, along, step, N));
     return near < Math.max(0.6 * far, 1e-7) && near < 0.5;
   }
-}
 
-// Forms (d rows of d numbers) of unit size with the same span: Gram and Schmidt, the largest remainder next
-function independentForms(forms) {
-  const size = (Q) => Math.hypot(...Q.flat());
-  const out = [];
-  for (let left = forms; left.length; ) {
-    const best = left.reduce((a, b) => (size(b) > size(a) ? b : a));
-    const s = size(best);
-    if (s < 1e-6) break;
-    const unitForm = best.map((row) => row.map((x) => x / s));
-    out.push(unitForm);
-    left = left.filter((Q) => Q !== best).map((Q) => {
-      const part = Q.flat().reduce((sum, x, i) => sum + x * unitForm.flat()[i], 0);
-      return Q.map((row, i) => row.map((x, j) => x - part * unitForm[i][j]));
-    });
-  }
-  return out;
-}
-
-// Unit vectors y (up to sign, at most 12) of d numbers with y^T Q y = 0 for all forms: Gauss and Newton from many
-// fixed starts on the sphere.
-function coneLines(forms, d) {
-  if (d === 0) return [];
-  if (!forms.length) return Array.from({ length: Math.min(d, 12) }, (_, i) => Array.from({ length: d }, (_, j) => (i === j ? 1 : 0)));
-  const found = [];
-  let seed = 1853;
-  const random = () => ((seed = (seed * 1103515245 + 12345) % 2147483648) / 1073741824) - 1;
-  for (let start = 0; start < 120 && found.length < 12; start++) {
-    let y = Array.from({ length: d }, random);
-    for (let round = 0; round < 50; round++) {
-      const size = Math.hypot(...y);
-      y = y.map((x) => x / size);
-      for (const Q of forms) {
-        const slope = Q.map((row) => 2 * row.reduce((s, x, j) => s + x * y[j], 0));
-        const value = slope.reduce((s, x, j) => s + x * y[j], 0) / 2;
-        const squared = slope.reduce((s, x) => s + x * x, 0);
-        if (squared > 1e-20) y = y.map((x, j) => x - (value * slope[j]) / squared);
+  // The correction that a step along a direction needs, over the step. Where the straight step does not close, steps
+  // that start beside it are tried: at a cusp the rows' gradient points along the direction.
+  correction(here, along, step, N) {
+    const k = this.kernel;
+    this.move(here, along, step);
+    const straight = k.of("q").slice();
+    let best = Infinity;
+    for (const aside of [along.map(() => 0), ...N.flatMap((n) => [n, n.map((x) => -x)])]) {
+      this.move(straight, aside, ASIDE * step);
+      if (!k.closePose()) {
+        k.of("q1").set(k.of("q"));
+        k.of("q").set(straight);
+        k.call.difference();
+        best = Math.min(best, Math.hypot(...Array.from(k.of("dq"), (x, j) => x / this.data.unit[j])) / step);
       }
+      if (best < ASIDE) break;
     }
-    const size = Math.hypot(...y);
-    y = y.map((x) => x / size);
-    const off = Math.max(...forms.map((Q) => Math.abs(Q.reduce((s, row, i) => s + y[i] * row.reduce((z, x, j) => z + x * y[j], 0), 0))));
-    const known = found.some((z) => Math.abs(z.reduce((s, x, i) => s + x * y[i], 0)) > 1 - 1e-4);
-    if (off < 1e-9 && !known) found.push(y);
+    return best;
   }
-  return found;
 }

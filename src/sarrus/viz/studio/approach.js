@@ -20,7 +20,7 @@ Object.assign(Analysis.prototype, {
       let step = along ? 1 : 0;
       for (; step > SHORTEST; step /= 2) {
         this.move(here, along, step);
-        const next = k.project() ? Infinity : size();
+        const next = k.closePose() ? Infinity : size();
         if (next < (1 - 0.1 * step) * least) {
           least = next;
           break;

@@ -87,6 +87,12 @@ class Kernel {
     return this.call.project(this.t);
   }
 
+  // The pose to the nearest one on the constraints, at rest and with drives held
+  closePose() {
+    this.running = false;
+    return this.call.close_pose(this.t);
+  }
+
   // Simulates until time `end` or until `budget` ms are used; returns "" or what went wrong.
   advance(end, budget = Infinity, h = 0) {
     const until = performance.now() + budget;

@@ -45,8 +45,7 @@ Studio.prototype.follow = function (i) {
   for (let n = 0; n < 10; n++) {
     const here = k.of("q").slice();
     analysis.move(here, along, 0.02);
-    k.of("v").fill(0);
-    if (k.project()) {
+    if (k.closePose()) {
       k.of("q").set(here);
       break;
     }
