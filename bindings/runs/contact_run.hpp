@@ -20,7 +20,7 @@ struct ContactWork {
   ContactSettler<0> settler;
   ContactGuards before, now, lower;
   double *q, *v, *tau, *drive, *user;
-  unsigned char *stops, *hits;
+  unsigned char *stops, *hits, *beyond;
 
   ContactWork(const ModelD& m, SlotMode* modes, Arena& arena) : x(m, arena), settler(x, modes, arena) {
     for (ContactGuards* g : {&before, &now, &lower}) g->bind(arena, m.nslot);
@@ -30,6 +30,7 @@ struct ContactWork {
     arena.take(m.n_user_rows * (3 + m.nv), user);
     arena.take(3 * m.nslot, stops);
     arena.take(m.nslot, hits);
+    arena.take(4 * m.nslot, beyond);
   }
 };
 
@@ -147,12 +148,13 @@ struct ContactRun : Run {
   // Settles at time t and the state x->q, x->v with the causes x->hits, x->stops, and goes on from there.
   bool settle_at(double t) {
     if (too_many(t)) return fail(StepStatus::CHATTER);
-    ContactCause cause = {t, std::max(speed, speed_of(x->x.c, x->v)), x->stops, x->hits};
+    ContactCause cause = {t, std::max(speed, speed_of(x->x.c, x->v)), x->stops, x->hits, x->beyond};
     auto force = [&](const double* v, double* tau) { return ask_force(t, v, tau); };
     if (!ask_force(t, x->v, x->tau)) return fail(StepStatus::STOPPED);
     SettleEnd end = settle_contacts(x->settler, here(), x->v, cause, x->tau, force);
     std::fill_n(x->stops, 3 * m.nslot, 0);
     std::fill_n(x->hits, m.nslot, 0);
+    std::fill_n(x->beyond, 4 * m.nslot, 0);
     if (end != SettleEnd::SETTLED) return fail(status_of(end));
     recent()[2] = x->settler.used;
     ++changes;
@@ -167,6 +169,7 @@ struct ContactRun : Run {
     std::copy_n(s.v, m.nv, x->v);
     for (int k = 0; k < m.nslot; ++k) {
       x->hits[k] = at.of(k)[0] < 0;
+      for (int i = 0; i < 4; ++i) x->beyond[4 * k + i] = at.of(k)[1 + i] < 0;
       for (int i = 0; i < 3; ++i) x->stops[3 * k + i] = at.of(k)[5 + i] < 0;
     }
     if (outside.mode_ends) outside.mode_ends(outside.context);

@@ -80,7 +80,8 @@ SARRUS_FN void look_at_sliding(const ContactMotion<LDC>& x, int k, const double*
   const ContactBlock& b = x.c.block[k];
   int which = friction_index(b.kind);
   double fast = length_of(x.c.u + b.row, b.size);
-  g[5 + which] = speed_along(x.c, b, way) + SLIP_BACK * size.speed;
+  double back = x.guided[k] ? 2 * SLIP_ENDS : SLIP_BACK;  // guided: from the slow end of sliding on
+  g[5 + which] = speed_along(x.c, b, way) + back * size.speed;
   if (!x.guided[k] && fast < SLIP_ENDS * size.speed) g[5 + which] = -1;
   if (!x.guided[k] || !(fast > SLIP_ENDS * size.speed)) return;
   double across = abs_(x.f[b.row + 1]);
@@ -116,13 +117,17 @@ SARRUS_FN void look_at_contacts(const ContactMotion<LDC>& x, const SlotMode* mod
   }
 }
 
-// The largest force, those among them that would stop a part of the free motion
+// The largest force, those among them that would stop a part of the free motion. Rows along which nothing can
+// move (across a plane machine) have responses of rounding.
 template <int LDC>
 SARRUS_FN double contact_force_size(const ContactMotion<LDC>& x) {
   const ContactRows<LDC>& c = x.c;
   double force = largest_of(c.rows, [&](int i) { return abs_(x.f[i]); });
-  double stops =
-      largest_of(c.rows, [&](int i) { return abs_(c.bias[i]) / larger(c.W[i * c.rows + i], 1e-300); });
+  double most = largest_of(c.rows, [&](int i) { return c.W[i * c.rows + i]; });
+  double stops = largest_of(c.rows, [&](int i) {
+    double response = c.W[i * c.rows + i];
+    return response > RESPONSE_GONE * most ? abs_(c.bias[i]) / response : 0.0;
+  });
   return larger(larger(force, 1e-3 * stops), 1e-300);
 }
 

@@ -22,9 +22,10 @@ enum class SettleEnd : int { SETTLED, UNSOLVED, PRESSED, PAINLEVE, NO_TERMS, INS
 enum SlotEvent : int { EVENT_TOUCH = 1, EVENT_IMPACT = 2, EVENT_STICK = 4, EVENT_SLIP = 8, EVENT_LIFT = 16 };
 
 struct ContactCause {
-  double t, speed;             // time, and the largest speed (lengths) of the run so far
-  const unsigned char* stops;  // (3 nslot) friction whose sliding has come to its end
-  const unsigned char* hits;   // (nslot) slots that touch
+  double t, speed;              // time, and the largest speed (lengths) of the run so far
+  const unsigned char* stops;   // (3 nslot) friction whose sliding has come to its end
+  const unsigned char* hits;    // (nslot) slots that touch
+  const unsigned char* beyond;  // (4 nslot) a push, or friction that sticks, is beyond its limit
 };
 
 SARRUS_HD SettleEnd end_of(ContactOutcome outcome) {
@@ -199,16 +200,28 @@ SARRUS_FN void beginning_way(const ContactMotion<LDC>& x, const ContactBlock& b,
   for (int i = 0; i < b.size; ++i) way[i] = (known ? -force[i] : rate[i]) / size;
 }
 
+// Whether a block gives way: its rate shows it, or its force is what ended the mode and at its limit by the
+// law. There the rate may still be below what counts as one, and the mode would be chosen again without end.
+template <int LDC>
+SARRUS_FN bool gives_way(const ContactMotion<LDC>& x, const ContactBlock& b, double rate, double push,
+                         double small, const unsigned char* beyond) {
+  if (rate > small) return true;
+  bool ended = beyond[4 * x.c.which[b.contact] + (b.kind == NORMAL_ROW ? 0 : 1 + friction_index(b.kind))];
+  if (!ended || !(rate > 0)) return false;
+  if (b.kind == NORMAL_ROW) return push <= CONTACT_PULLS * contact_force_size(x);
+  return length_of(x.f + b.row, b.size) >= (1 - CONE_SLACK) * b.share * push;
+}
+
 // The new mode of a slot's friction, by speeds and by the rates that the law has found
 template <int LDC>
-SARRUS_FN void choose_friction_mode(ContactSettler<LDC>& g, const ContactBlock& b, bool glides,
-                                    double small) {
+SARRUS_FN void choose_friction_mode(ContactSettler<LDC>& g, const ContactBlock& b, double push, double small,
+                                    const unsigned char* beyond) {
   const ContactMotion<LDC>& x = g.x;
   int slot = x.c.which[b.contact], which = friction_index(b.kind);
+  bool glides = x.gliding[&b - x.c.block];
   double rate[2] = {0, 0}, &state = g.modes[slot].slides[which];
   for (int i = 0; i < b.size; ++i) rate[i] = rate_after(x, b.row + i);
-  double size = length_of(rate, b.size);
-  bool slides = glides || size > small;
+  bool slides = glides || gives_way(x, b, length_of(rate, b.size), push, small, beyond);
   if (b.kind == TANGENT_ROW && slides != (state != STICKS))
     g.events[slot] |= slides ? EVENT_SLIP : EVENT_STICK;
   state = !slides ? STICKS : glides || b.kind != TANGENT_ROW ? SLIDES : GUIDED;
@@ -230,19 +243,20 @@ SARRUS_HD void leave(SlotMode& mode, double gap, signed char& events) {
 
 // Modes of the active slots from the law at accelerations
 template <int LDC>
-SARRUS_FN void choose_modes(ContactSettler<LDC>& g, double t) {
+SARRUS_FN void choose_modes(ContactSettler<LDC>& g, const ContactCause& cause) {
   ContactMotion<LDC>& x = g.x;
   ContactRows<LDC>& c = x.c;
-  double small = MODE_RATE * rate_size(x);
+  double small = MODE_RATE * rate_size(x), t = cause.t, push = 0;
   for (int k = 0; k < c.blocks; ++k) {
     const ContactBlock& b = c.block[k];
     int slot = c.which[b.contact];
     SlotMode& mode = g.modes[slot];
     if (b.kind != NORMAL_ROW) {
-      if (mode.state != SLOT_OPEN) choose_friction_mode(g, b, x.gliding[k], small);
+      if (mode.state != SLOT_OPEN) choose_friction_mode(g, b, push, small, cause.beyond);
       continue;
     }
-    if (rate_after(x, b.row) > small) {
+    push = x.f[b.row];
+    if (gives_way(x, b, rate_after(x, b.row), push, small, cause.beyond)) {
       leave(mode, c.slot[slot].gap, g.events[slot]);
       continue;
     }
@@ -297,13 +311,15 @@ SARRUS_FN SettleEnd settle_contacts(ContactSettler<LDC>& g, State<double> s, dou
   if (end != SettleEnd::SETTLED) return end;
   leave_separating(g, still);
   if (!open_active(g, s)) return SettleEnd::NO_TERMS;
-  bring_to_rest(g, cause, v, still);
+  // where loops leave no motion along a friction (a dead centre), speeds cannot be brought to zero
+  double slow = 1.01 * SLIP_ENDS * larger(cause.speed, 1e-300);
+  bring_to_rest(g, cause, v, slow);
   if (!force(v, tau) || !open_active(g, s)) return SettleEnd::NO_TERMS;
   move_freely(c, tau);
-  ContactFound found = solve_accelerations(g.x, still);
+  ContactFound found = solve_accelerations(g.x, slow);
   g.residual = found.residual;
   if (found.outcome != ContactOutcome::SOLVED) return end_of(found.outcome);
-  choose_modes(g, cause.t);
+  choose_modes(g, cause);
   return SettleEnd::SETTLED;
 }
 
