@@ -34,8 +34,9 @@ from .errors import (
     SingularConstraintError,
     UnknownNameError,
 )
+from .mechanism.describe.force_measures import *
+from .mechanism.describe.measure import Measure as _Measure
 from .mechanism.describe.measures import *
-from .mechanism.describe.measures import Measure as _Measure
 from .mechanism.describe.pressure_angle import *
 from .mechanism.describe.sensors import *
 from .mechanism.mechanism import Mechanism

@@ -9,7 +9,8 @@ import numpy as np
 from ..constraints.couplings import Coupling
 from ..constraints.profiles import Cam
 from ..errors import InputError
-from ..mechanism.describe.measures import ForceIn, Position
+from ..mechanism.describe.force_measures import ForceIn
+from ..mechanism.describe.measures import Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose

@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from ..mechanism.describe.measures import Angle, ForceIn, Length, Position
+from ..mechanism.describe.force_measures import ForceIn
+from ..mechanism.describe.measures import Angle, Length, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanism.describe.measures import Angle, ForceIn, Position
+from ..mechanism.describe.force_measures import ForceIn
+from ..mechanism.describe.measures import Angle, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose

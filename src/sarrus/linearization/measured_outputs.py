@@ -15,8 +15,8 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..differences import slope_terms
 from ..errors import InputError
+from ..mechanism.describe.measure import Measure
 from ..mechanism.describe.measured_states import MeasuredStates
-from ..mechanism.describe.measures import Measure
 from ..mechanism.mechanism import Mechanism
 
 STEP = 1e-3  # of the differences: the largest displacement of any coordinate [rad], or times L [m]

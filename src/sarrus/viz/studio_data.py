@@ -14,7 +14,9 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..dynamics.friction_refusals import refuse_dry_friction
 from ..errors import InputError, SarrusError
-from ..mechanism.describe.measures import Angle, ForceIn, Length, Measure, Position, Reaction, Speed
+from ..mechanism.describe.force_measures import ForceIn, Reaction
+from ..mechanism.describe.measure import Measure
+from ..mechanism.describe.measures import Angle, Length, Position, Speed
 from ..mechanism.mechanism import Mechanism
 from ..models.base.axes import direction
 from ..models.binary_table import binary_table

@@ -10,7 +10,8 @@ import numpy as np
 
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.xml_text import add
-from sarrus.mechanism.describe.measures import Coordinate, Measure, Position
+from sarrus.mechanism.describe.measure import Measure
+from sarrus.mechanism.describe.measures import Coordinate, Position
 from sarrus.mechanism.describe.sensors import Accelerometer, ForceTorque, Gyroscope
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec

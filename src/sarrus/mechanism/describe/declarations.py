@@ -30,7 +30,7 @@ from ...models.tree.bodies import (
 from ...models.tree.coordinates import CoordinateNames
 from ...models.tree.joint import Joint
 from .drawn_spec import DrawnSpec
-from .measures import Measure, UserMeasure
+from .measure import Measure, UserMeasure
 from .recipe import declares
 
 

@@ -32,7 +32,7 @@ from ...models.tree.joint import Joint
 from ...models.tree.joints import Fixed
 from ...varied import hypot, largest, total
 from .as_drawn import DrawnJoint, places
-from .measures import POINTS
+from .measure import POINTS
 from .recipe import Recorded, declares
 
 SLENDER = 20.0  # length of a link over its diameter where none is given

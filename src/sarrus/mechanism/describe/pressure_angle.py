@@ -12,8 +12,8 @@ from ...dynamics.bearings import hinge_angles
 from ...errors import require_known
 from ...models.base.kind import Checks
 from ...models.base.pose import Pose, known_pose
+from .measure import Measure
 from .measured_states import MeasuredStates
-from .measures import Measure
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

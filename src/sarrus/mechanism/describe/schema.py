@@ -22,7 +22,7 @@ from ...models.tree.bodies import Body
 from ...models.tree.joint import Joint
 from ...models.tree.tree import build_tree
 from .default_state import DefaultState
-from .measures import Measure
+from .measure import Measure
 
 if TYPE_CHECKING:
     from ..spec import MechanismSpec

@@ -16,8 +16,9 @@ from ...errors import InputError
 from ...models.base.kind import Checks
 from ...models.model import Model
 from ...models.tree.bodies import GROUND
+from .force_measures import Reaction
+from .measure import Measure
 from .measured_states import MeasuredStates
-from .measures import Measure, Reaction
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

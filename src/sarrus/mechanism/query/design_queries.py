@@ -13,8 +13,8 @@ from ...arrays import Array, names, number, takes
 from ...blas_threads import one_blas_thread
 from ...errors import InputError, SarrusWarning
 from ..core.core import Core, whole
+from ..describe.measure import measured
 from ..describe.measured_states import MeasuredStates
-from ..describe.measures import measured
 from ..variants.design_variants import variants_of_batch
 from ..variants.parameter_derivatives import ParameterDerivatives, parameter_derivatives
 from ..variants.state_slopes import Situation

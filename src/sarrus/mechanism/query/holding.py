@@ -25,8 +25,8 @@ from ...models.tree.bodies import COPY
 from ...projection.sweep import Sweep, mechanism_of
 from ..core.access import without_dry_friction
 from ..describe.as_drawn import WELD
+from ..describe.measure import measured
 from ..describe.measured_states import MeasuredStates
-from ..describe.measures import measured
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...models.tree.bodies import GROUND
-from ..describe.measures import points_on_bodies
+from ..describe.measure import points_on_bodies
 
 IDLE = 1e-7  # displacement of a place by a unit motion, over L
 RANK = 1e-9  # smaller singular values of the dimensionless J count as zero

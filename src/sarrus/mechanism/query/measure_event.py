@@ -12,8 +12,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError, unknown_name
+from ..describe.measure import Measure
 from ..describe.measured_states import MeasuredStates
-from ..describe.measures import Measure
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

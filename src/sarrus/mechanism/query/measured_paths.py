@@ -9,8 +9,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import require_known
+from ..describe.measure import measured
 from ..describe.measured_states import MeasuredStates, VariantPoses
-from ..describe.measures import measured
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism

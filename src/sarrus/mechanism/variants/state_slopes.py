@@ -24,8 +24,8 @@ from ...dual_numbers import jacobian
 from ...dynamics.dry_friction import sticks
 from ...dynamics.forward import Motion, body_loads
 from ...models.variant_model import ModelSlopes
+from ..describe.measure import UserMeasure
 from ..describe.measured_states import MeasuredStates, changes_in_time
-from ..describe.measures import UserMeasure
 from .design_variants import model_slopes
 from .opened_loops import OPENS, opened_loop
 

@@ -19,8 +19,9 @@ from ...dynamics.contact_loads import wrenches_on_bodies
 from ...dynamics.forward import Motion
 from ...errors import InputError, SarrusWarning, unknown_name
 from ...mechanism.core.access import without_dry_friction
+from ...mechanism.describe.measure import measured
 from ...mechanism.describe.measured_states import MOTION, MeasuredStates
-from ...mechanism.describe.measures import Angle, measured
+from ...mechanism.describe.measures import Angle
 from ..contacts.contact_modes import ContactPart
 from ..contacts.contact_record import ContactRecord, contact_record
 from ..events.interpolation import Hermite, Manifold

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
-from ...mechanism.describe.measures import Measure
+from ...mechanism.describe.measure import Measure
 from ...mechanism.mechanism import Mechanism
 from ...simulation.trajectory.trajectory import Trajectory
 from ..scenes import style
