@@ -71,16 +71,20 @@ SARRUS_HD int place_in(const OutlineElement<R>& e, const Flat<double>& p) {
   return to_start < to_end ? AT_START : AT_END;
 }
 
-// Of one chain, or of all where chain < 0
+// Of one chain, or of all where chain < 0. Where a concave arc is cut, both halves are as near as the end of
+// the other: the end, whose sign is that of the material, counts as a little farther.
+constexpr double END_IS_FARTHER = 1 + 1e-9;
 template <class C>
 SARRUS_HD PlaceInOutline nearest_in_outline(const C& c, int chain, const Flat<double>& p) {
   PlaceInOutline best;
+  double nearest = FAR_AWAY;
   for (int k = 0; k < Profile::elements(c); ++k) {
     auto e = Profile::element(c, k);
     if (chain >= 0 && e.chain != chain) continue;
     int place = place_in(e, p);
     double distance = from_element(value(e), place, p).distance;
-    if (abs_(distance) < best.size()) best = {k, place, distance};
+    double farther = ends_chain(e, place) ? END_IS_FARTHER : 1;
+    if (farther * abs_(distance) < nearest) best = {k, place, distance}, nearest = farther * abs_(distance);
   }
   return best;
 }
