@@ -1,0 +1,1 @@
+"""Runs with contacts that Siconos publishes with its tutorials, as machines of ours, beside their results."""
