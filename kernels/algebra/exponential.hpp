@@ -5,6 +5,14 @@
 
 SARRUS_BEGIN
 
+// k[0] + k[1] x + k[2] x^2 + ...
+template <class T, int N>
+SARRUS_HD T series(const T& x, const double (&k)[N]) {
+  T sum = T(real<T>(k[N - 1]));
+  for (int i = N - 2; i >= 0; --i) sum = sum * x + real<T>(k[i]);
+  return sum;
+}
+
 // sin(x)/x and (1 - cos x)/x^2 and (x - sin x)/x^3 as functions of s = x^2
 template <class T>
 struct Exponential {
@@ -15,9 +23,9 @@ SARRUS_HD Exponential<T> exponential(const T& s) {
   real<T> one = 1;
   auto small = s < real<T>(1e-2);
   T x = select(small, s, T(0));
-  T a = one - x / 6 * (one - x / 20 * (one - x / 42 * (one - x / 72 * (one - x / 110))));
-  T b = (one - x / 12 * (one - x / 30 * (one - x / 56 * (one - x / 90 * (one - x / 132))))) / 2;
-  T c = (one - x / 20 * (one - x / 42 * (one - x / 72 * (one - x / 110 * (one - x / 156))))) / 6;
+  T a = series(x, {1., -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800});
+  T b = series(x, {1. / 2, -1. / 24, 1. / 720, -1. / 40320, 1. / 3628800, -1. / 479001600});
+  T c = series(x, {1. / 6, -1. / 120, 1. / 5040, -1. / 362880, 1. / 39916800, -1. / 6227020800.});
   if constexpr (Branching<T>::value)
     if (small) return {a, b, c};
   T y = select(small, T(1), s), th = sqrt_(y), sn, cs, sh, ch;

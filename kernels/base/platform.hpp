@@ -32,6 +32,17 @@
 
 SARRUS_BEGIN
 
+// Kinds that a mechanism has, as bits. A text compiled for a device names those of its mechanism; code is
+// smaller without the others.
+struct UsedKinds {
+  unsigned joints = ~0u, elements = ~0u, forces = ~0u, coordinate_forces = ~0u;
+};
+#ifndef SARRUS_USED_KINDS
+#define SARRUS_USED_KINDS \
+  UsedKinds {}
+#endif
+constexpr UsedKinds USED_KINDS = SARRUS_USED_KINDS;
+
 // Numbers that tests and documents quote.
 constexpr double RANK_TOL = 1e-9;    // on the dimensionless Jacobian
 constexpr double LIMIT_TOL = 1e-6;   // on the rows that replace lost ones at a singular pose

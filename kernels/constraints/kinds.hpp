@@ -30,9 +30,11 @@ struct ElementKind {
 template <class R, class F>
 SARRUS_HD void with_element(const Model<R>& m, int i, F use) {
   switch (m.el_kind[i]) {
-#define SARRUS_CASE(Kind) \
-  case ElementKind::Kind: \
-    return use(Kind{}, parameters_at<Kind>(m.el_values + m.el_begin[i]));
+#define SARRUS_CASE(Kind)                                                   \
+  case ElementKind::Kind:                                                   \
+    if constexpr ((USED_KINDS.elements >> ElementKind::Kind & 1) != 0)      \
+      return use(Kind{}, parameters_at<Kind>(m.el_values + m.el_begin[i])); \
+    break;
     SARRUS_ELEMENT_KINDS(SARRUS_CASE)
 #undef SARRUS_CASE
   }

@@ -37,19 +37,22 @@ struct TeamEquations {
   SARRUS_HD T solution(int i) const { return x[right + i] * x[inverse + i]; }
 };
 
-template <class T, class Index>
-SARRUS_HD void update(const Update<Index>& one, T* x) {
+template <class MayInvert, class T, class Index>
+SARRUS_HD void update(MayInvert, const Update<Index>& one, T* x) {
   auto at = [&](Index i) -> T& { return *reinterpret_cast<T*>(reinterpret_cast<char*>(x) + i); };
-  if (one.d == Index(~Index(0)))
-    at(one.to) = real<T>(1) / at(one.a);
-  else
-    at(one.to) -= at(one.a) * at(one.b) * at(one.d);
+  if constexpr (MayInvert::value)
+    if (one.d == Index(~Index(0))) {
+      at(one.to) = real<T>(1) / at(one.a);
+      return;
+    }
+  at(one.to) -= at(one.a) * at(one.b) * at(one.d);
 }
 
 // Rounds [begin, end) of updates
 template <class T, class Tables, class Team>
 SARRUS_HD void update_rounds(const Tables& p, int begin, int end, T* x, Team& team) {
-  team.rounds(p.updates, p.width, begin, end, [&](const auto& one) { update(one, x); });
+  team.rounds(p.updates, p.width, begin, end,
+              [&](const auto& one, auto may_invert) { update(may_invert, one, x); });
 }
 
 // Where rows of an element go as they are computed: phi, gamma, the wrench, and J v (constraints/row.hpp (1))
@@ -122,12 +125,10 @@ SARRUS_HD void enter_equations(const Model<real<T>>& m, const Tables& p, const T
   T* x = e.x;
   team.each(m.nv, [&](int k) { f[k] = I[p.node_of[k]] * t.S[k]; });
   team.each(e.inverse, [&](int i) { x[i] = T(0); });
-  team.each(m.nv, [&](int k) {
-    int begin = p.branch_begin[k];
-    for (int s = begin; s < p.branch_begin[k + 1]; ++s) {
-      T entry = dot(t.S[p.branch_column[s]], f[k]);
-      x[p.branch_place[s]] = s == begin ? entry + m.armature[k] : entry;
-    }
+  team.each(p.branches, [&](int s) {
+    int k = p.branch_of[s], j = p.branch_column[s];
+    T entry = dot(t.S[j], f[k]);
+    x[p.branch_place[s]] = j == k ? entry + m.armature[k] : entry;
   });
   team.each(p.kept_entries, [&](int s) { x[p.kept_place[s]] = entry_of_row(m, p, s, q, t, r); });
 }
@@ -140,7 +141,7 @@ SARRUS_HD T scale_of_row(const Model<real<T>>& m, const Tables& p, const TeamEqu
   for (int s = p.kept_begin[k]; s < p.kept_begin[k + 1]; ++s) {
     int j = p.kept_column[s];
     T entry = e.x[p.kept_place[s]], without = entry * (m.unit[j] / unit);
-    light += entry * entry / e.x[p.branch_place[p.branch_begin[j]]];
+    light += entry * entry / e.x[p.diagonal[j]];
     squared += without * without;
   }
   return light / squared;

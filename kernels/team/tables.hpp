@@ -4,7 +4,8 @@
 //   each(n, f)   f(i) for i from 0 to n - 1, in any order and at the same time; then all see what was written
 //   most(n, f)   the largest f(i), at least 0, for all of the team; NaN where one is
 //   any(x)       whether x holds for some team that runs in step with this one
-//   rounds(updates, width, begin, end, f)   f(update) for those of a round, round after round
+//   rounds(updates, width, begin, end, f)   f(update, may_invert) for those of a round, round after round;
+//                may_invert.value: whether its number is even, so that it may have reciprocals
 //
 // What a loop writes is read after it only. So a team of one thread, in any order of i, computes the same
 // numbers: tests run teams of the processor.
@@ -28,15 +29,18 @@ struct alignas(4 * sizeof(Index)) Update {
 // clang-format off
 #define SARRUS_TEAM_SIZES(X) \
   X(levels) /* of nodes by their distance from the ground */ \
+  X(shares) /* of levels, in which no two nodes have the same parent */ \
   X(branches) /* entries of M on and below its diagonal */ \
   X(kept_entries) /* of J, of the rows that are kept */ \
   X(unknowns) /* nv, then one for each row that is kept */ X(entries) /* of the factor, at least as many as inertias of nodes have, and as J has rows */ \
   X(width) /* updates of a round */ X(factor_rounds) X(back_rounds) X(solve_rounds) \
   X(newton_steps)
 #define SARRUS_TEAM_FIELDS(X) \
-  X(level_begin, t.levels + 1) X(level_node, m.nn) X(child_begin, m.nn + 1) X(child, m.nn) X(node_of, m.nv) \
-  /* of coordinate k: columns j of M_kj, and where the entry goes, the diagonal first */ \
-  X(branch_begin, m.nv + 1) X(branch_column, t.branches) X(branch_place, t.branches) \
+  /* nodes but the ground, level after level, and their parents */ \
+  X(level_begin, t.levels + 1) X(share_begin, t.shares + 1) X(level_node, m.nn - 1) X(level_parent, m.nn - 1) \
+  X(node_of, m.nv) \
+  /* of entries M_kj: k, the column j, and where the entry goes; where the diagonal lies */ \
+  X(branch_of, t.branches) X(branch_column, t.branches) X(branch_place, t.branches) X(diagonal, m.nv) \
   /* rows that are kept; of their entries: the row, where they come from, where they go, their columns */ \
   X(kept_row, t.unknowns - m.nv) X(kept_begin, t.unknowns - m.nv + 1) X(kept_of, t.kept_entries) \
   X(kept_source, t.kept_entries) X(kept_place, t.kept_entries) X(kept_column, t.kept_entries) \

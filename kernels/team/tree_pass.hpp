@@ -8,12 +8,27 @@
 
 SARRUS_BEGIN
 
-// visit(node, part) for `parts` parts of the nodes of a level
-template <class Tables, class Team, class F>
-SARRUS_HD void each_at_level(const Tables& p, int level, int parts, Team& team, F visit) {
-  const int* nodes = p.level_node + p.level_begin[level];
-  int count = p.level_begin[level + 1] - p.level_begin[level];
-  team.each(count * parts, [&](int i) { visit(nodes[i / parts], i % parts); });
+// visit(node, its parent, part) for `PARTS` parts of nodes [begin, end) of the levels
+template <int PARTS, class Tables, class Team, class F>
+SARRUS_HD void each_of_level(const Tables& p, int begin, int end, Team& team, F visit) {
+  team.each((end - begin) * PARTS, [&](int i) {
+    int at = begin + i / PARTS;
+    visit(p.level_node[at], p.level_parent[at], i % PARTS);
+  });
+}
+
+// The same level after level, from the ground to the leaves
+template <int PARTS, class Tables, class Team, class F>
+SARRUS_HD void each_after_parents(const Tables& p, Team& team, F visit) {
+  for (int level = 0; level < p.levels; ++level)
+    each_of_level<PARTS>(p, p.level_begin[level], p.level_begin[level + 1], team, visit);
+}
+
+// The same from the leaves to the ground, never two children of a node at a time
+template <int PARTS, class Tables, class Team, class F>
+SARRUS_HD void each_before_parents(const Tables& p, Team& team, F visit) {
+  for (int share = p.shares - 1; share >= 0; --share)
+    each_of_level<PARTS>(p, p.share_begin[share], p.share_begin[share + 1], team, visit);
 }
 
 // The numbers of spatial vectors and inertias one by one
@@ -49,16 +64,14 @@ SARRUS_HD void place_by_team(const Model<real<T>>& m, const Tables& p, const T* 
     else
       place_in_parent(m, i, q, t);
   });
-  for (int level = 1; level < p.levels; ++level)
-    each_at_level(p, level, 4, team, [&](int i, int part) {
-      int pa = m.parent[i];
-      if (part == 3) {
-        t.p[i] = t.p[pa] + turn(t.R[pa], t.p[i]);
-      } else {
-        Vec3<T>& column = part == 0 ? t.R[i].x : part == 1 ? t.R[i].y : t.R[i].z;
-        column = turn(t.R[pa], column);
-      }
-    });
+  each_after_parents<4>(p, team, [&](int i, int pa, int part) {
+    Vec3<T>* axis = reinterpret_cast<Vec3<T>*>(t.R + i) + part;  // part 3: the origin
+    Vec3<T> x = turn(t.R[pa], part == 3 ? t.p[i] : *axis);
+    if (part == 3)
+      t.p[i] = t.p[pa] + x;
+    else
+      *axis = x;
+  });
   team.each(m.nv, [&](int k) {
     int pa = m.parent[p.node_of[k]];
     t.S[k] = carry(t.R[pa], t.p[pa], t.S[k]);
@@ -67,22 +80,20 @@ SARRUS_HD void place_by_team(const Model<real<T>>& m, const Tables& p, const T* 
 
 // x_i += x_parent for vectors of six numbers, from the ground to the leaves
 template <class T, class Tables, class Team>
-SARRUS_HD void add_parents(const Model<real<T>>& m, const Tables& p, Spatial<T>* x, Team& team) {
-  for (int level = 1; level < p.levels; ++level)
-    each_at_level(p, level, 6, team,
-                  [&](int i, int c) { numbers<T>(x, i)[c] += numbers<T>(x, m.parent[i])[c]; });
+SARRUS_HD void add_parents(const Tables& p, Spatial<T>* x, Team& team) {
+  each_after_parents<6>(p, team, [&](int i, int pa, int c) { numbers<T>(x, i)[c] += numbers<T>(x, pa)[c]; });
 }
 
 // out: V, A   in: R, p, S, v. Of (1) in tree/kinematics.hpp: ad_{V_p} S v = ad_{V_p} V, since ad_V V = 0
 template <class T, class Tables, class Team>
 SARRUS_HD void move_by_team(const Model<real<T>>& m, const Tables& p, const T* v, Tree<T>& t, Team& team) {
   team.each(m.nn, [&](int i) { t.V[i] = i == 0 ? zero6<T>() : joint_twist(m, i, t, v); });
-  add_parents(m, p, t.V, team);
+  add_parents(p, t.V, team);
   team.each(m.nn, [&](int i) {
     t.A[i] = i == 0 ? Spatial<T>{{T(-m.gravity[0]), T(-m.gravity[1]), T(-m.gravity[2])}, zero3<T>()}
                     : cross_motion(t.V[m.parent[i]], t.V[i]);
   });
-  add_parents(m, p, t.A, team);
+  add_parents(p, t.A, team);
 }
 
 // F_i -= wrenches of the forces between nodes; W (nf) is room
@@ -104,15 +115,12 @@ SARRUS_HD void subtract_wrenches_by_team(const Model<real<T>>& m, const Tree<T>&
   });
 }
 
-// Adds to nodes what their children have, from the leaves to the first level: `parts` numbers of each
-template <class T, class Tables, class Team, class At>
-SARRUS_HD void add_children(const Tables& p, int parts, Team& team, At at) {
-  for (int level = p.levels - 2; level > 0; --level)
-    each_at_level(p, level, parts, team, [&](int i, int c) {
-      T sum = *at(i, c);
-      for (int k = p.child_begin[i]; k < p.child_begin[i + 1]; ++k) sum += *at(p.child[k], c);
-      *at(i, c) = sum;
-    });
+// Adds to nodes but the ground what their children have, from the leaves on: the numbers of each x
+template <class T, class X, class Tables, class Team>
+SARRUS_HD void add_children(const Tables& p, X* x, Team& team) {
+  each_before_parents<sizeof(X) / sizeof(T)>(p, team, [&](int i, int pa, int c) {
+    if (pa > 0) numbers<T>(x, pa)[c] += numbers<T>(x, i)[c];
+  });
 }
 
 // out: F (wrenches that subtrees need), which may be t.A   in: t (moved)
@@ -123,7 +131,7 @@ SARRUS_HD void demand_by_team(const Model<real<T>>& m, const Tables& p, const Tr
     F[i] = i == 0 ? zero6<T>() : wrench_of_node(inertia_of_node(m, i, t), t.V[i], t.A[i]);
   });
   subtract_wrenches_by_team(m, t, F, W, team);
-  add_children<T>(p, 6, team, [&](int i, int c) { return numbers<T>(F, i) + c; });
+  add_children<T>(p, F, team);
 }
 
 // out: I of subtrees   in: t (placed)
@@ -131,8 +139,7 @@ template <class T, class Tables, class Team>
 SARRUS_HD void weigh_by_team(const Model<real<T>>& m, const Tables& p, const Tree<T>& t, Inertia<T>* I,
                              Team& team) {
   team.each(m.nn - 1, [&](int i) { I[i + 1] = inertia_of_node(m, i + 1, t); });
-  add_children<T>(p, sizeof(Inertia<T>) / sizeof(T), team,
-                  [&](int i, int c) { return numbers<T>(I, i) + c; });
+  add_children<T>(p, I, team);
 }
 
 // What the joint of coordinate k resists: damping, friction, springs and stops

@@ -148,9 +148,10 @@ struct FreeJoint {
 template <class F>
 SARRUS_HD void with_joint(int joint, F use) {
   switch (joint) {
-#define SARRUS_CASE(name, Type) \
-  case name:                    \
-    return use(Type{});
+#define SARRUS_CASE(name, Type)                                             \
+  case name:                                                                \
+    if constexpr ((USED_KINDS.joints >> name & 1) != 0) return use(Type{}); \
+    break;
     SARRUS_JOINTS(SARRUS_CASE)
 #undef SARRUS_CASE
   }

@@ -22,6 +22,7 @@ from .host_device import argument
 
 NONE = Entries()
 HEAD = """#define __device__
+#include <type_traits>
 #include <vector>
 using R = {real};
 using Index = {index};
@@ -47,7 +48,13 @@ struct Team {
   }
   template <class U, class F>
   void rounds(const U* updates, int width, int begin, int end, F f) {
-    for (int r = begin; r < end; ++r) each(width, [&](int i) { f(updates[r * width + i]); });
+    for (int r = begin; r < end; ++r)
+      each(width, [&](int i) {
+        if ((r - begin) % 2 == 0)
+          f(updates[r * width + i], std::true_type{});
+        else
+          f(updates[r * width + i], std::false_type{});
+      });
   }
   bool any(bool x) { return x; }
 };

@@ -14,8 +14,8 @@ from sarrus.mechanism.variants.design_variants import variants_of
 from sarrus.tracing.entries import varied_entries
 from sarrus.tracing.general_text import headers
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
-from sarrus.tracing.team_plan import turning_positions
-from sarrus.tracing.team_text import TeamOptions, team_text
+from sarrus.tracing.team_plan import turning_positions, used_kinds
+from sarrus.tracing.team_text import ALL_KINDS, TeamOptions, team_text
 
 from .compiled_c import random_states, run
 from .host_device import general_on_host
@@ -238,6 +238,14 @@ def test_copies_with_parameters(folder: Path) -> None:
     np.testing.assert_allclose(mine.q, known.q[:, -1], rtol=0, atol=1e-10)
 
 
+def test_used_kinds() -> None:
+    """Bits by the numbers of kinds in the headers: joints, elements, forces, forces on coordinates."""
+    free_and_hinges = 1 << 5 | 1 << 1
+    assert used_kinds(mechanism("quadruped").model)[0] == free_and_hinges
+    assert used_kinds(mechanism("pendulum").model)[1:] == (0, 0, 0)
+    assert all(bits > 0 for bits in used_kinds(everything().model))
+
+
 @pytest.mark.parametrize(
     ("precision", "index", "shared", "own"),
     [("float64", "uint16", True, False), ("float32", "uint32", False, True)],
@@ -247,7 +255,8 @@ def test_text_compiles(precision: str, index: str, shared: bool, own: bool, tmp_
     if nvcc is None:
         pytest.skip("no nvcc")
     source = tmp_path / "team.cu"
-    options = TeamOptions(precision, index, 32, 32, least_blocks=8, shared=shared, own=own)
+    kinds = used_kinds(mechanism("quadruped").model) if shared else ALL_KINDS
+    options = TeamOptions(precision, index, 32, 32, least_blocks=8, shared=shared, own=own, kinds=kinds)
     source.write_text(team_text(options))
     run(nvcc, "-std=c++20", "-Xcicc", "-O0", "-ptx", "-I", headers(), source, "-o", tmp_path / "code.ptx")
     assert (tmp_path / "code.ptx").read_text().count(".entry") == 3

@@ -31,9 +31,11 @@ struct CoordinateForceKind {
 template <class R, class F>
 SARRUS_HD void with_force(const Model<R>& m, int i, F use) {
   switch (m.fo_kind[i]) {
-#define SARRUS_CASE(Kind) \
-  case ForceKind::Kind:   \
-    return use(Kind{}, parameters_at<Kind>(m.fo_values + m.fo_begin[i]));
+#define SARRUS_CASE(Kind)                                                   \
+  case ForceKind::Kind:                                                     \
+    if constexpr ((USED_KINDS.forces >> ForceKind::Kind & 1) != 0)          \
+      return use(Kind{}, parameters_at<Kind>(m.fo_values + m.fo_begin[i])); \
+    break;
     SARRUS_FORCE_KINDS(SARRUS_CASE)
 #undef SARRUS_CASE
   }
@@ -41,9 +43,11 @@ SARRUS_HD void with_force(const Model<R>& m, int i, F use) {
 template <class R, class F>
 SARRUS_HD void with_coordinate_force(const Model<R>& m, int i, F use) {
   switch (m.cf_kind[i]) {
-#define SARRUS_CASE(Kind)         \
-  case CoordinateForceKind::Kind: \
-    return use(Kind{}, parameters_at<Kind>(m.cf_values + m.cf_begin[i]));
+#define SARRUS_CASE(Kind)                                                               \
+  case CoordinateForceKind::Kind:                                                       \
+    if constexpr ((USED_KINDS.coordinate_forces >> CoordinateForceKind::Kind & 1) != 0) \
+      return use(Kind{}, parameters_at<Kind>(m.cf_values + m.cf_begin[i]));             \
+    break;
     SARRUS_COORDINATE_FORCE_KINDS(SARRUS_CASE)
 #undef SARRUS_CASE
   }

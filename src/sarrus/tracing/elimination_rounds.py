@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-AHEAD = 4  # rounds whose updates devices read beforehand
+AHEAD = 8  # rounds whose updates devices read beforehand, in two halves
 RECIPROCAL = -1  # in place of d: x[to] = 1 / x[a]
 Task = tuple[int, int, int, int]  # x[to] -= x[a] x[b] x[d]
 
@@ -164,15 +164,19 @@ class _Waiting:
     def _release(self, n: int) -> None:
         heapq.heappush(self.ready, (-self.tasks.listed[n][0], n))
 
-    def take(self, width: int) -> list[int]:
-        """The most urgent tasks that are ready, at most `width`, each with a place of its own."""
+    def take(self, width: int, may_invert: bool) -> list[int]:
+        """The most urgent tasks that are ready, at most `width`, each with a place of its own.
+
+        may_invert: whether reciprocals may be among them.
+        """
         taken: list[int] = []
         later: list[int] = []
         written: set[int] = set()
         while self.ready and len(taken) < width:
             _, n = heapq.heappop(self.ready)
-            to = self.tasks.listed[n][1][0]
-            (later if to in written else taken).append(n)
+            to, *_, d = self.tasks.listed[n][1]
+            waits = to in written or (d == RECIPROCAL and not may_invert)
+            (later if waits else taken).append(n)
             written.add(to)
         for n in later:
             self._release(n)
@@ -194,12 +198,13 @@ def rounds_of(tasks: Tasks, width: int, idle: Callable[[int], Task]) -> npt.NDAr
     """Rounds of at most `width` tasks (rounds, width, 4), the most urgent ones first.
 
     A task waits until nothing more is to be written to what it reads, and a round writes to a place once.
-    idle(k): what lane k does where it has nothing to do. The number of rounds is a multiple of AHEAD.
+    Rounds of even numbers alone have reciprocals. idle(k): what lane k does where it has nothing to do. The
+    number of rounds is a multiple of AHEAD.
     """
     waiting = _Waiting.of(tasks)
-    rounds = []
+    rounds: list[list[Task]] = []
     while waiting.ready:
-        taken = waiting.take(width)
+        taken = waiting.take(width, may_invert=len(rounds) % 2 == 0)
         rounds.append([tasks.listed[n][1] for n in taken] + [idle(k) for k in range(len(taken), width)])
         for n in taken:
             waiting.done(n)

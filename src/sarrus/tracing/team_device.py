@@ -29,12 +29,14 @@ class TeamTables:
         positions: of entries that differ between copies, among the numbers (n,).
         width: threads of a team.
         rank: rows that are kept.
+        kinds: of joints, elements and forces that the mechanism has, see `TeamOptions`.
     """
 
     arrays: tuple[npt.NDArray[Any], ...]
     positions: npt.NDArray[np.int64]
     width: int
     rank: int
+    kinds: tuple[int, int, int, int]
 
     @property
     def index(self) -> str:
@@ -68,6 +70,7 @@ class TeamKernels:
                     least_blocks=LEAST_BLOCKS[precision],
                     shared=shared,
                     own=own,
+                    kinds=tables.kinds,
                 )
             )
             self._module = cupy.RawModule(code=text, options=(*OPTIONS, f"-I{headers()}"), backend="nvrtc")

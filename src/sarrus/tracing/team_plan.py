@@ -54,7 +54,7 @@ def team_plan(model: Model, kept: IntArray, width: int, newton_steps: int, turni
     Args:
         model: of the mechanism.
         kept: rows of J that are independent.
-        width: updates of a round: threads of a team.
+        width: threads of a team.
         newton_steps: of a step, onto the constraints.
         turning: positions that are kept between -pi and pi (nq,).
     """
@@ -68,9 +68,10 @@ def team_plan(model: Model, kept: IntArray, width: int, newton_steps: int, turni
     levels = _levels(model)
     fields: dict[str, Any] = levels | {
         "node_of": node_of,
-        "branch_begin": _begins(branches),
+        "branch_of": [k for k, one in enumerate(branches) for _ in one],
         "branch_column": [j for one in branches for j in one],
         "branch_place": [plan.entry(k, j) for k, one in enumerate(branches) for j in one],
+        "diagonal": [plan.entry(k, k) for k in range(model.nv)],
         "kept_row": kept,
         "kept_begin": _begins([columns[r] for r in kept]),
         "kept_of": [r for r in kept for _ in columns[r]],
@@ -81,6 +82,7 @@ def team_plan(model: Model, kept: IntArray, width: int, newton_steps: int, turni
     }
     sizes = {
         "levels": len(levels["level_begin"]) - 1,
+        "shares": len(levels["share_begin"]) - 1,
         "branches": sum(map(len, branches)),
         "kept_entries": sum(len(columns[r]) for r in kept),
         "unknowns": unknowns,
@@ -102,6 +104,15 @@ def row_columns(model: Model) -> list[list[int]]:
     for c in range(model.sizes["nk"]):
         found[model.k_row[c]].update(model.kt_v[model.k_begin[c] : model.k_end[c]].tolist())
     return [sorted(one) for one in found]
+
+
+def used_kinds(model: Model) -> tuple[int, int, int, int]:
+    """Joints, elements, forces, forces on coordinates of a model, as bits: `UsedKinds` of the kernel."""
+    parts = model.joint[1:], model.el_kind, model.fo_kind, model.cf_kind
+    joints, elements, forces, on_coordinates = (
+        sum(1 << int(kind) for kind in np.unique(part)) for part in parts
+    )
+    return joints, elements, forces, on_coordinates
 
 
 def turning_positions(model: Model) -> npt.NDArray[np.bool_]:
@@ -133,18 +144,22 @@ def _flat(lists: list[list[int]]) -> list[int]:
 
 
 def _levels(model: Model) -> dict[str, Any]:
-    """Nodes by their distance from the ground, and the children of each."""
-    depth = [0] * model.sizes["nn"]
-    children: list[list[int]] = [[] for _ in range(model.sizes["nn"])]
+    """Nodes but the ground by their distance from it, first children of each parent before second ones."""
+    depth, rank = [0] * model.sizes["nn"], [0] * model.sizes["nn"]
+    children = [0] * model.sizes["nn"]
+    shares: dict[tuple[int, int], list[int]] = {}
     for i in range(1, model.sizes["nn"]):
-        depth[i] = depth[model.parent[i]] + 1
-        children[model.parent[i]].append(i)
-    levels = [[i for i in range(model.sizes["nn"]) if depth[i] == d] for d in range(max(depth) + 1)]
+        parent = int(model.parent[i])
+        depth[i], rank[i] = depth[parent] + 1, children[parent]
+        children[parent] += 1
+        shares.setdefault((depth[i], rank[i]), []).append(i)
+    ordered = [shares[key] for key in sorted(shares)]
+    nodes = _flat(ordered)
     return {
-        "level_begin": _begins(levels),
-        "level_node": _flat(levels),
-        "child_begin": _begins(children),
-        "child": [*_flat(children), 0],
+        "level_begin": _begins([[i for i in nodes if depth[i] == d] for d in range(1, max(depth) + 1)]),
+        "share_begin": _begins(ordered),
+        "level_node": nodes,
+        "level_parent": [int(model.parent[i]) for i in nodes],
     }
 
 

@@ -1,4 +1,4 @@
-"""CUDA for copies that teams of threads step: one text for all mechanisms, whose tables are data."""
+"""CUDA for copies that teams of threads step: one text for mechanisms of the same kinds, tables are data."""
 
 from __future__ import annotations
 
@@ -64,12 +64,18 @@ __device__ Model<R> own_model(Model<R> m, long long offset) {
 CUDA = """
 constexpr unsigned ALL = 0xffffffffu;
 
+template <bool X>
+struct Flag {
+  static constexpr bool value = X;
+};
+
 // TEAM threads of a warp; the teams of a warp run in step
 struct Team {
   int lane;
 
   template <class F>
   __device__ __forceinline__ void each(int n, F f) {
+#pragma unroll 1
     for (int i = lane; i < n; i += TEAM) f(i);
     __syncwarp();
   }
@@ -77,6 +83,7 @@ struct Team {
   __device__ __forceinline__ auto most(int n, F f) {
     decltype(f(0)) most = 0;
     auto raise = [&](auto x) { most = x > most || x != x ? x : most; };
+#pragma unroll 1
     for (int i = lane; i < n; i += TEAM) raise(f(i));
     for (int d = TEAM / 2; d > 0; d /= 2) raise(__shfl_xor_sync(ALL, most, d));
     return most;
@@ -93,22 +100,34 @@ struct Team {
     return {x.x & 0xffffu, x.x >> 16, x.y & 0xffffu, d == 0xffffu ? ~0u : d};
   }
   static __device__ __forceinline__ Update<unsigned> unpacked(uint4 x) { return {x.x, x.y, x.z, x.w}; }
+  template <class W, class U>
+  static __device__ __forceinline__ void read_half(W* words, const U* at) {
+#pragma unroll
+    for (int k = 0; k < AHEAD / 2; ++k) words[k] = read(at + k * TEAM);
+  }
+  template <class W, class F>
+  static __device__ __forceinline__ void run_half(const W* words, F f) {
+#pragma unroll
+    for (int k = 0; k < AHEAD / 2; k += 2) {
+      f(unpacked(words[k]), Flag<true>{});
+      __syncwarp();
+      f(unpacked(words[k + 1]), Flag<false>{});
+      __syncwarp();
+    }
+  }
+  // The two halves in turn: a half is read while the other one runs.
   template <class U, class F>
   __device__ __forceinline__ void rounds(const U* updates, int, int begin, int end, F f) {
     const U* at = updates + begin * TEAM + lane;
-    decltype(read(at)) next[AHEAD];
-#pragma unroll
-    for (int k = 0; k < AHEAD; ++k) next[k] = read(at + k * TEAM);
+    decltype(read(at)) now[AHEAD / 2], next[AHEAD / 2];
+    read_half(now, at);
 #pragma unroll 1
     for (int r = begin; r < end; r += AHEAD) {
+      read_half(next, at + AHEAD / 2 * TEAM);
+      run_half(now, f);
       at += AHEAD * TEAM;
-#pragma unroll
-      for (int k = 0; k < AHEAD; ++k) {
-        const Update<unsigned> one = unpacked(next[k]);
-        next[k] = read(at + k * TEAM);
-        f(one);
-        __syncwarp();
-      }
+      read_half(now, at);
+      run_half(next, f);
     }
   }
   __device__ __forceinline__ bool any(bool x) { return __any_sync(ALL, x); }
@@ -177,6 +196,8 @@ accelerations(LAUNCH, int count, const R* q, const R* v, const R* tau, const R* 
 }
 """
 
+ALL_KINDS = (0xFFFFFFFF,) * 4
+
 
 @dataclass(frozen=True)
 class TeamOptions:
@@ -190,6 +211,7 @@ class TeamOptions:
         least_blocks: that a multiprocessor shall run at a time; bounds registers.
         shared: whether the memory of the block holds that of its teams.
         own: whether copies have numbers of their own.
+        kinds: of joints, elements, forces, forces on coordinates that there are, as bits.
     """
 
     precision: str
@@ -199,13 +221,16 @@ class TeamOptions:
     least_blocks: int
     shared: bool
     own: bool
+    kinds: tuple[int, int, int, int] = ALL_KINDS
 
 
 def team_text(options: TeamOptions) -> str:
-    """CUDA C++ with the kernels `advance` and `accelerations` for any mechanism."""
+    """CUDA C++ with the kernels `advance` and `accelerations` for any mechanism of these kinds."""
     real = {"float64": "double", "float32": "float"}[options.precision]
     index = {"uint16": "unsigned short", "uint32": "unsigned"}[options.index]
+    kinds = ", ".join(f"{bits:#x}u" for bits in options.kinds)
     head = f"// headers {headers_digest()}\nusing R = {real};\nusing Index = {index};\n"
+    head += f"#define SARRUS_USED_KINDS UsedKinds{{{kinds}}}\n"
     values = {
         "TEAM": options.team,
         "THREADS": options.threads,

@@ -16,7 +16,7 @@ from ...tracing.cuda_text import HALVES, ROUNDING, TESTED
 from ...tracing.entries import Entries, indices_of, numbers_of
 from ...tracing.program import ROUNDINGS, refuse_callables
 from ...tracing.team_device import TeamTables
-from ...tracing.team_plan import packed_updates, smallest_pivot, team_plan, turning_positions
+from ...tracing.team_plan import packed_updates, smallest_pivot, team_plan, turning_positions, used_kinds
 from ..core.access import actuated_columns
 from .recorded_code import NONE, references
 
@@ -66,7 +66,7 @@ def team_tables(
         np.append(actuated_columns(mech), -1).astype(np.int32),
         np.array([mech.nu, TESTED, HALVES, ROUNDING * float(np.finfo(precision).eps)]),
     )
-    return TeamTables(arrays, entries.positions(model), width, len(rows))
+    return TeamTables(arrays, entries.positions(model), width, len(rows), used_kinds(model))
 
 
 def _turning(model: Model, precision: str) -> npt.NDArray[np.bool_]:

@@ -108,8 +108,10 @@ class DeviceCopies:
     @property
     def status(self) -> npt.NDArray[np.int_]:
         """A StepStatus of each (B,)."""
-        finite = np.isfinite(self.q).all(axis=1) & np.isfinite(self.v).all(axis=1)
-        return np.where(finite, self._copies.status.get(), StepStatus.NOT_FINITE.value)
+        copies, cupy = self._copies, self._kernels.cupy
+        finite = cupy.isfinite(copies.q).all(axis=1) & cupy.isfinite(copies.v).all(axis=1)
+        status = cupy.where(finite, copies.status, StepStatus.NOT_FINITE.value).get()
+        return np.asarray(status, dtype=np.int_)
 
     @property
     def single(self) -> npt.NDArray[np.int64]:
