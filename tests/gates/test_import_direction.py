@@ -44,7 +44,7 @@ FLOORS = [
 INNER_FLOORS = {
     "models": [{"base"}, {"shapes"}, {"tree"}, {"kinds"}, {"contacts"}],
     "mechanism": [{"describe"}, {"core"}, {"variants"}, {"query"}],
-    "formats": [{"reading"}, {"json"}, {"writing"}, {"mjcf", "urdf", "usd"}, {"sdf"}],
+    "formats": [{"reading"}, {"json", "collisions"}, {"writing"}, {"mjcf", "urdf", "usd"}, {"sdf"}],
     "simulation": [
         {"system"},
         {"events"},

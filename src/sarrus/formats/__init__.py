@@ -30,11 +30,12 @@ from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
 LARGEST_FILE = 2**28  # bytes
+CONTACTS = ("contacts", "hull_corners")
 OPTIONS = {
-    "MJCF": ("keyframe", "contacts", "loop_tolerance", "rank_tol", "strict", "outside"),
-    "URDF": ("root", "packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
-    "SDF": ("packages", "gravity", "loop_tolerance", "rank_tol", "strict"),
-    "USD": ("gravity", "loop_tolerance", "rank_tol", "strict", "outside"),
+    "MJCF": ("keyframe", *CONTACTS, "loop_tolerance", "rank_tol", "strict", "outside"),
+    "URDF": ("root", "packages", "gravity", *CONTACTS, "loop_tolerance", "rank_tol", "strict", "outside"),
+    "SDF": ("packages", "gravity", *CONTACTS, "loop_tolerance", "rank_tol", "strict", "outside"),
+    "USD": ("gravity", *CONTACTS, "loop_tolerance", "rank_tol", "strict", "outside"),
     "JSON": ("loop_tolerance", "strict"),
 }
 
@@ -47,11 +48,12 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
 
     Args:
         path: File, or the XML or JSON itself as text.
-        **options: MJCF: keyframe=name of the keyframe to take the rest pose from; contacts=True to make
-            surfaces and pairs of collision geometry. URDF: root="fixed" or "free". URDF and SDF:
-            packages=folders that package:// and model:// are looked up in. URDF, SDF
-            and USD: gravity=(3,) [m/s^2]. MJCF and USD: outside=True, or folders, to open includes, meshes
-            and layers outside of the folder of the file, which are refused. All formats:
+        **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
+            "free". URDF and SDF: packages=folders that package:// and model:// are looked up in. URDF, SDF
+            and USD: gravity=(3,) [m/s^2]. All but JSON: contacts=True to make surfaces and pairs of collision
+            geometry; hull_corners=how many corners hulls of collision meshes keep (default 32; None: all);
+            outside=True, or folders, to open includes, meshes and layers outside of the folder of the file,
+            which are not opened else. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
             rank_tol=rows of loops that are independent of others by less, at all poses, are put down to
             rounding and left out with a warning (default 1e-7; 0 keeps all; not for JSON);

@@ -78,5 +78,3 @@ def test_without_being_asked_for_it_is_listed() -> None:
     field = field.replace('type="plane" size="0 0 1"', 'type="hfield" hfield="h"')
     with pytest.raises(sr.SarrusError, match=r"strict=True.*contact of a height field"):
         sr.load(field, contacts=True, strict=True)
-    with pytest.raises(sr.SarrusError, match="unknown option for URDF 'contacts'"):
-        sr.load("<robot name='r'><link name='a'/></robot>", contacts=True)

@@ -89,3 +89,65 @@ def test_usd(folders: tuple[Path, Path], arc: str, way: str) -> None:
     through.write_text("#usda 1.0\n(subLayers = [@./other.usda@])\n")
     with pytest.raises(sr.SarrusError, match="outside of the folder"):
         sr.load(through)
+
+
+LINKS = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><mesh filename="{}"/></geometry></collision></link>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
+MODEL = "<sdf version='1.9'><model name='m'><link name='{}'/>{}</model></sdf>"
+
+
+@pytest.mark.parametrize("name", ["{outside}/box.obj", "../secret/box.obj", "package://secret/box.obj"])
+def test_meshes_of_a_urdf(folders: tuple[Path, Path], name: str) -> None:
+    inside, outside = folders
+    file = inside / "robot.urdf"
+    file.write_text(LINKS.format(name.format(outside=outside)))
+    with pytest.warns(sr.SarrusWarning, match=r"mesh file outside of the folder of the file \(outside=True"):
+        assert not sr.load(file, contacts=True).model.surfaces
+    for allowed in ({"outside": True}, {"outside": outside}, {"packages": [outside, outside.parent]}):
+        assert len(sr.load(file, contacts=True, **allowed).model.surfaces) == 1
+
+
+def test_meshes_of_packages(folders: tuple[Path, Path]) -> None:
+    """One that holds the file, and one that says to be one; not through dots."""
+    inside, outside = folders
+    file = inside / "urdf" / "robot.urdf"
+    file.parent.mkdir()
+    file.write_text(LINKS.format("package://robot/parts/box.obj"))
+    assert len(sr.load(file, contacts=True).model.surfaces) == 1
+    file.write_text(LINKS.format("../parts/box.obj"))
+    assert not sr.load(file, contacts=True).model.surfaces
+    (inside / "package.xml").write_text("<package/>")
+    assert len(sr.load(file, contacts=True).model.surfaces) == 1
+    file.write_text(LINKS.format("package://robot/../secret/box.obj"))
+    assert not sr.load(file, contacts=True).model.surfaces
+    file.write_text(LINKS.format("package://secret/box.obj"))
+    assert not sr.load(file, contacts=True).model.surfaces
+    (outside / "package.xml").write_text("<package/>")
+    assert len(sr.load(file, contacts=True).model.surfaces) == 1
+
+
+@pytest.mark.parametrize("uri", ["{outside}/model.sdf", "../secret/model.sdf", "file://{outside}/model.sdf"])
+def test_includes_of_sdf(folders: tuple[Path, Path], uri: str) -> None:
+    inside, outside = folders
+    (outside / "model.sdf").write_text(MODEL.format("hidden", ""))
+    include = f"<include><uri>{uri.format(outside=outside)}</uri></include>"
+    file = inside / "robot.sdf"
+    file.write_text(MODEL.format("a", include))
+    with pytest.raises(sr.FormatError, match="outside of the folder of the file"):
+        sr.load(file)
+    for allowed in ({"outside": True}, {"outside": [outside]}, {"packages": outside}):
+        assert sr.load(file, **allowed).nv == 12
+
+
+def test_models_beside_a_model(folders: tuple[Path, Path]) -> None:
+    """model://NAME is a model of Gazebo, in the folder of models, where it has a model.config."""
+    inside, outside = folders
+    (outside / "model.sdf").write_text(MODEL.format("hidden", ""))
+    file = inside / "model.sdf"
+    file.write_text(MODEL.format("a", "<include><uri>model://secret</uri></include>"))
+    with pytest.raises(sr.FormatError, match="outside of the folder of the file"):
+        sr.load(file)
+    (outside / "model.config").write_text("<model/>")
+    assert sr.load(file).nv == 12

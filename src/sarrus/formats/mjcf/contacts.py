@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from sarrus.errors import SarrusError
+from sarrus.formats.collisions.hulls import CORNERS, collision_hull
 from sarrus.formats.mjcf.sites import wxyz_pose
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.contacts.table import can_touch
+from sarrus.models.contacts.table import Touchable
 from sarrus.models.shapes.convex_shapes import Capsule, ConvexMesh, Ellipsoid, HalfSpace
 from sarrus.models.shapes.shapes import Box, Cylinder, Shape, Sphere
 from sarrus.models.tree.coordinates import claim
@@ -25,36 +26,50 @@ PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 2, 3, 4, 5, 6, 7  # 
 TORSION, ROLLING = 4, 6  # condim from which on these moments act
 
 
-def add_contacts(spec: MechanismSpec, model: Any, bodies: Sequence[str], omitted: Omitted) -> int:
-    """Declare surfaces and pairs; returns how many geoms that may touch have become surfaces."""
+def add_contacts(
+    spec: MechanismSpec, model: Any, bodies: Sequence[str], omitted: Omitted, corners: int | None = CORNERS
+) -> int:
+    """Declare surfaces and pairs; returns how many geoms that may touch have become surfaces.
+
+    Hulls of meshes keep at most as many `corners`, None: all.
+    """
     pairs = {(a, b): (friction, condim) for a, b, friction, condim in _pairs(model)}
-    names = _add_surfaces(spec, model, bodies, sorted({geom for pair in pairs for geom in pair}), omitted)
+    touching = np.flatnonzero(model.geom_contype | model.geom_conaffinity).tolist()
+    geoms = sorted({*touching, *(geom for pair in pairs for geom in pair)})
+    names = _add_surfaces(spec, model, bodies, geoms, corners, omitted)
     surfaces = {one.name: one for one in spec.surfaces}
+    can_touch = Touchable()
     for (a, b), (friction, condim) in pairs.items():
         if a in names and b in names:
             sliding = friction if condim > 1 else 0.0
-            _add_contact(spec, surfaces[names[a]], surfaces[names[b]], sliding, omitted)
+            ends = surfaces[names[a]], surfaces[names[b]]
+            if can_touch(*ends):
+                spec.contact(names[a], names[b], friction=sliding)
+            else:
+                _drop(*ends, omitted)
     return len(names)
 
 
-def _add_contact(spec: MechanismSpec, a: Any, b: Any, friction: float, omitted: Omitted) -> None:
-    """Declare the contact of two surfaces, or list it where none is known for their shapes."""
-    if can_touch(a, b):
-        spec.contact(a.name, b.name, friction=friction)
-    else:
-        kinds = f"{type(a.shape).__name__} and a {type(b.shape).__name__}"
-        omitted.drop(f"contact of a {kinds}", f"{a.name}/{b.name}")
+def _drop(a: Any, b: Any, omitted: Omitted) -> None:
+    """List the contact of two surfaces for whose shapes none is known."""
+    kinds = f"{type(a.shape).__name__} and a {type(b.shape).__name__}"
+    omitted.drop(f"contact of a {kinds}", f"{a.name}/{b.name}")
 
 
 def _add_surfaces(
-    spec: MechanismSpec, model: Any, bodies: Sequence[str], geoms: Sequence[int], omitted: Omitted
+    spec: MechanismSpec,
+    model: Any,
+    bodies: Sequence[str],
+    geoms: Sequence[int],
+    corners: int | None,
+    omitted: Omitted,
 ) -> dict[int, str]:
     """Declare the surfaces of geoms; names of those that have one."""
     names: dict[int, str] = {}
     taken: set[str] = set()
     for geom in geoms:
         name = claim(model.geom(geom).name or f"{bodies[int(model.geom_bodyid[geom])]}_geom{geom}", taken)
-        shape = _shape(model, geom)
+        shape = _shape(model, geom, name, corners, omitted)
         if shape is None:
             omitted.drop("contact of a height field, a signed distance field or a flat mesh", name)
             continue
@@ -136,15 +151,24 @@ def _moments(model: Any, geom: int) -> dict[str, float]:
     }
 
 
-def _shape(model: Any, geom: int) -> Shape | None:
+def _hull(model: Any, geom: int, name: str, corners: int | None, omitted: Omitted) -> Shape | None:
+    """The hull of the mesh of a geom; None where it is flat."""
+    mesh = int(model.geom_dataid[geom])
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    try:
+        points, inside = collision_hull(model.mesh_vert[first : first + count].astype(float), corners)
+        shape = ConvexMesh(points)
+    except SarrusError:
+        return None
+    if inside > 0.0:
+        omitted.simplified(name, inside)
+    return shape
+
+
+def _shape(model: Any, geom: int, name: str, corners: int | None, omitted: Omitted) -> Shape | None:
     kind, (x, y, z) = int(model.geom_type[geom]), model.geom_size[geom].tolist()
     if kind == MESH:
-        mesh = int(model.geom_dataid[geom])
-        first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-        try:
-            return ConvexMesh(model.mesh_vert[first : first + count].astype(float))
-        except SarrusError:
-            return None
+        return _hull(model, geom, name, corners, omitted)
     made: dict[int, Any] = {
         PLANE: lambda: HalfSpace("z"),
         SPHERE: lambda: Sphere(x),

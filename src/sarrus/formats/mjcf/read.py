@@ -15,6 +15,7 @@ import numpy as np
 
 from sarrus.arrays import Array
 from sarrus.errors import SarrusError, require_known
+from sarrus.formats.collisions.hulls import CORNERS, corners_wanted
 from sarrus.formats.mjcf.actuators import add_actuators, reflected
 from sarrus.formats.mjcf.compile import compile_file, compiled
 from sarrus.formats.mjcf.contacts import add_contacts
@@ -45,6 +46,7 @@ class MjcfOptions:
     Attributes:
         keyframe: Name of the keyframe to take the rest pose from; None: qpos0, as the bodies are drawn.
         contacts: Whether collision geometry becomes surfaces and pairs.
+        hull_corners: How many corners hulls of collision meshes keep; None: all.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
         outside: Whether, or in which further folders, files outside of its own folder may be opened.
@@ -52,9 +54,13 @@ class MjcfOptions:
 
     keyframe: str | None = None
     contacts: bool = False
+    hull_corners: int | None = CORNERS
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
     outside: Outside = False
+
+    def __post_init__(self) -> None:
+        corners_wanted(self.hull_corners)
 
 
 def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOptions) -> FileSpec:
@@ -129,7 +135,9 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     add_equalities(spec, model, reader.bodies, tendons, omitted)
     add_actuators(spec, model, reader.bodies, tendons, omitted)
     sensors = read_sensors(spec, model, reader.bodies, reader.joints, reader.sites)
-    surfaces = add_contacts(spec, model, reader.bodies, omitted) if options.contacts else 0
+    surfaces = 0
+    if options.contacts:
+        surfaces = add_contacts(spec, model, reader.bodies, omitted, options.hull_corners)
     note_extras(model, rest, omitted, sensors=sensors, surfaces=surfaces)
     spec.visuals = read_visuals(model, reader.bodies)
     return spec

@@ -17,6 +17,7 @@ import numpy as np
 from sarrus.arrays import Array, positive
 from sarrus.errors import InputError
 from sarrus.formats.mjcf.sensors import write_sensors
+from sarrus.formats.mjcf.write_contacts import write_contacts
 from sarrus.formats.mjcf.write_loops import needs_helper, write_equalities
 from sarrus.formats.mjcf.write_parts import (
     JointExtras,
@@ -36,7 +37,7 @@ from sarrus.models.base.pose import Pose
 from sarrus.models.tree.bodies import GROUND
 from sarrus.models.tree.joint import NodeKind
 
-SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor", "keyframe")
+SECTIONS = ("asset", "contact", "tendon", "equality", "actuator", "sensor", "keyframe")
 TAGS = {NodeKind.HINGE: "hinge", NodeKind.SLIDE: "slide", NodeKind.SCREW: "hinge", NodeKind.BALL: "ball"}
 LEAST = 2e-15  # [kg], [kg m^2]: MuJoCo refuses moving bodies with less than 1e-15
 STEP = 2e-3  # [s], MuJoCo's own
@@ -95,7 +96,7 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted, stiffness: MjcfSti
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
     write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons=tendons)
     write_tendons(mech, tendons, writer.extras, sections["tendon"])
-    omitted.drop_surfaces(mech.model.surfaces)
+    write_contacts(mech, written, writer.elements, sections, omitted)
     write_actuators(mech, tendons, sections["actuator"], omitted)
     write_springs(mech, written, writer.elements, sections, writer.pieces())
     writer.write_keyframe(sections["keyframe"], *state)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array, positive
 from sarrus.formats.reading.messages import FormatError
+from sarrus.formats.reading.overlaps import without_overlaps
 from sarrus.formats.reading.rounded_rows import RANK_TOL, without_rounded_rows
 from sarrus.mechanism.core.access import known_default
 from sarrus.mechanism.loop_compatibility import make_compatible
@@ -30,6 +31,8 @@ class FileSpec(MechanismSpec):
     Attributes:
         rank_tol: Rows of loops that are independent of others by less, at all poses, are left out; 0: none.
         rest: Positions at the rest pose of the file, by joint, where they are not neutral.
+        not_inside: Contacts that the file does not ask for; those whose surfaces are inside each other at the
+            rest pose are left out.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class FileSpec(MechanismSpec):
         self.loop_tolerance = positive(loop_tolerance, "loop_tolerance")
         self.rank_tol = RANK_TOL
         self.rest: dict[str, tuple[float, ...]] = {}
+        self.not_inside: set[str] = set()
 
     def compile(self, loop_tolerance: float | None = None) -> Mechanism:
         """The mechanism, with `default` assembled near the rest pose of the file."""
@@ -46,8 +50,8 @@ class FileSpec(MechanismSpec):
         mech = Mechanism(self.model())
         mech = make_compatible(mech, self._rest_pose(mech), positive(tolerance, "loop_tolerance"))
         if self.rank_tol > mech.evaluator.rank_tol and mech.nc and known_default(mech) is not None:
-            return without_rounded_rows(mech, tolerance, self.rank_tol)
-        return mech
+            mech = without_rounded_rows(mech, tolerance, self.rank_tol)
+        return without_overlaps(mech, self.not_inside) if self.not_inside else mech
 
     def _rest_pose(self, mech: Mechanism) -> Array:
         q = mech.neutral()

@@ -16,7 +16,7 @@ from sarrus.errors import SarrusError
 from sarrus.formats.reading.messages import FormatError
 
 MAX_DEPTH = 200
-TEXT = "sarrus_declarations"  # whose content is text, in a URDF
+TEXT = ("sarrus_declarations", "gazebo")  # whose content is text, in a URDF
 
 
 @dataclass(slots=True, eq=False)
@@ -126,7 +126,7 @@ def _build(parser: expat.XMLParserType, source: str) -> Element:
         element = Element(tag, attributes, parser.CurrentLineNumber, source)
         if len(stack) > MAX_DEPTH:
             element.fail(f"elements are nested deeper than {MAX_DEPTH} levels")
-        if (tag == "sdf" and len(stack) == 1) or tag == TEXT:
+        if (tag == "sdf" and len(stack) == 1) or tag in TEXT:
             parser.CharacterDataHandler = text
         stack[-1].children.append(element)
         stack.append(element)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from sarrus.errors import SarrusError, warn
 
 MISSING_MESH = "mesh file that was not found"
+OUTSIDE_MESH = "mesh file outside of the folder of the file (outside=True opens it)"
 HARMLESS = {  # kinds that do not change the motion
     "sensor", "camera", "light", "skin", "keyframe", "key", "visual", "material", "collision", "gazebo",
-    MISSING_MESH, "inactive equality constraint", "actuator without any force",
+    MISSING_MESH, OUTSIDE_MESH, "inactive equality constraint", "actuator without any force",
     "tendon without any force", "safety_controller", "calibration", "velocity limit", "ros2_control",
     "transmission", "velocity of the default state", "mesh that MuJoCo cannot read",
 }  # fmt: skip
+SIMPLIFIED = "corners of the hulls of collision meshes, which are smaller by as much"
 SHOWN = 4  # names listed for each kind before "and n more"
 
 
@@ -50,6 +50,7 @@ class Omitted:
         self._dropped: set[str] = set()
         self._kept: dict[str, list[str]] = {}
         self._lines: dict[str, int] = {}
+        self._simplified: dict[str, float] = {}
 
     def keep(self, kind: str, name: str) -> None:
         """Note what the format cannot say and an extension keeps, which nobody else reads."""
@@ -60,10 +61,12 @@ class Omitted:
         self._dropped.add(kind)
         self.add(kind, name, line)
 
-    def drop_surfaces(self, surfaces: Iterable[Any]) -> None:
-        """Note surfaces that do not touch in the file."""
-        for one in surfaces:
-            self.drop("surface", one.name)
+    def simplified(self, name: str, inside: float) -> None:
+        """Note a hull with fewer corners, by how much it is smaller [m]."""
+        if not self._simplified:
+            self.kinds[SIMPLIFIED] = []
+        self._simplified[name] = inside
+        self.kinds[SIMPLIFIED].append(f"{name}: {1e3 * inside:.2g} mm")
 
     def listed(self, dropped: bool = False) -> tuple[str, ...]:
         """All kinds with their names, what changes the motion first; only what was dropped if asked for."""
@@ -73,7 +76,7 @@ class Omitted:
 
     def _where(self, kind: str) -> str:
         """The line of the first of a kind, where it is known and worth a look."""
-        line = 0 if kind in HARMLESS - {MISSING_MESH} else self._lines.get(kind, 0)
+        line = 0 if kind in HARMLESS - {MISSING_MESH, OUTSIDE_MESH} else self._lines.get(kind, 0)
         return f", {'line' if len(self.kinds[kind]) == 1 else 'first in line'} {line}" if line else ""
 
     def add(self, kind: str, name: str = "", line: int = 0) -> None:

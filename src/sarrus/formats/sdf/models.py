@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sarrus.formats.reading.markup import Element, parse
+from sarrus.formats.reading.meshes import Places
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.sdf.frames import CANONICAL, MODEL, Frames, pose_in
 from sarrus.formats.urdf.tree import by_name
@@ -19,15 +20,17 @@ PLACED = "__placed__"  # the frame of a model that is not at the origin, and an 
 DEEPEST = 20  # models in models
 MOST_INCLUDES = 1000
 OLD = "before 1.5"  # attribute of models of files in which axes count in the frame of the model
+ROOT = "outermost model"  # attributes of models and of their links: the name of the outermost one,
+STATIC = "in a static model"  # whether it is held where it is,
+SELVES = "links touch each other"  # and whether its links may touch each other
+INHERITED = (ROOT, STATIC)
 PARTS = ("link", "joint", "frame", "drake:ball_constraint", "drake:linear_bushing_rpy", "plugin", "gripper")
 OTHER_PARTS = ("pose", "static", "model", "include", "self_collide", "allow_auto_disable", "enable_wind")
 REFERRING = {"relative_to", "attached_to", "expressed_in", "joint"}  # attributes that name something
 NAMING = {"parent", "child", "drake:ball_constraint_body_A", "drake:ball_constraint_body_B"}
 
 
-def flattened(
-    root: Element, folder: Path | None, packages: list[Path], omitted: Omitted
-) -> tuple[Element, tuple[float, float, float]]:
+def flattened(root: Element, places: Places, omitted: Omitted) -> tuple[Element, tuple[float, float, float]]:
     """One <model> with the links, joints and frames of all, and gravity [m/s^2]."""
     world = root.first("world")
     gravity = GRAVITY
@@ -38,7 +41,7 @@ def flattened(
         if given is not None:
             x, y, z = given.values(3)
             gravity = (x, y, z)
-    loader = _Loader(folder, packages, omitted)
+    loader = _Loader(places, omitted)
     models = [_of_version(one, root) for one in holder.all("model")]
     models += [loader.included(one, 0) for one in holder.all("include")]
     if not models:
@@ -53,17 +56,27 @@ def flattened(
             whole.attributes[CANONICAL] = link
     if loader.kept > len(whole.all(SDF_TAG)):
         omitted.drop("declarations of sarrus in a model among others")
-    if all(model.word("static", "false").strip() in ("true", "1") for model in models):
-        whole.children.append(Element("static", {}, whole.line, root.source, content="true"))
-    elif any(model.word("static", "false").strip() in ("true", "1") for model in models):
-        omitted.add("static model beside others (its links are free)")
     return whole, gravity
 
 
+def says(element: Element, tag: str) -> bool:
+    """Whether a child says true."""
+    return element.word(tag, "false").strip() in ("true", "1")
+
+
+def is_static(link: Element) -> bool:
+    """Whether a link of the whole is part of a static model."""
+    return STATIC in link.attributes
+
+
+def selves_collide(link: Element) -> bool:
+    """Whether a link of the whole is part of a model whose links may touch each other."""
+    return SELVES in link.attributes
+
+
 class _Loader:
-    def __init__(self, folder: Path | None, packages: list[Path], omitted: Omitted) -> None:
-        self.omitted = omitted
-        self.places = [*packages, *([] if folder is None else [folder, folder.parent])]
+    def __init__(self, places: Places, omitted: Omitted) -> None:
+        self.omitted, self.places = omitted, places
         self.stack: list[Path] = []
         self.count = self.kept = 0
 
@@ -92,13 +105,15 @@ class _Loader:
         return named
 
     def _find(self, include: Element, uri: str) -> Path:
-        name = uri.removeprefix("model://").removeprefix("package://").removeprefix("file://")
-        for place in self.places:
-            found = place / name
-            for file in (found, found / "model.sdf"):
-                if file.is_file():
-                    return file.resolve()
-        include.fail(f"{uri!r} was not found; packages=folder says where to look")
+        """The SDF that an address means: the file, or model.sdf in the folder."""
+        file, refused = self.places.find(uri)
+        if file is not None and Path(file).is_dir():
+            file, refused = self.places.find(f"{uri.rstrip('/')}/model.sdf")
+        if refused:
+            include.fail(refused)
+        if file is None or not Path(file).is_file():
+            include.fail(f"{uri!r} was not found; packages=folder says where to look")
+        return Path(file).resolve()
 
     def add(self, whole: Element, model: Element, prefix: str, base: str, depth: int) -> str:
         """Copy the parts of a model, names beginning with the prefix, placed relative to the frame `base`.
@@ -110,6 +125,7 @@ class _Loader:
         file = model.attributes.get("file")
         if file is not None:
             self.stack.append(Path(file))
+        _mark(model)
         at, own = self._placement(model, depth), base
         loose: list[Element] = []
         if prefix or not at.is_identity:
@@ -120,15 +136,16 @@ class _Loader:
             loose.append(frame)
         for child in model.children:
             if child.tag in PARTS:
-                copy = _part(child, prefix, own, OLD in model.attributes)
+                copy = _part(child, prefix, own, model)
                 whole.children.append(copy)
                 if copy.tag == "frame" and "attached_to" not in copy.attributes:
                     loose.append(copy)
             else:
                 self._note_other(whole, child, prefix)
-        nested = [_copied(one, OLD in model.attributes) for one in model.all("model")]
-        nested += [self.included(one, depth + 1) for one in model.all("include")]
-        inner = [self.add(whole, one, f"{prefix}{one.text('name')}::", own, depth + 1) for one in nested]
+        inner = [
+            self.add(whole, one, f"{prefix}{one.text('name')}::", own, depth + 1)
+            for one in self._nested(model, depth)
+        ]
         links = [model.attributes.get("canonical_link", "").strip(), *by_name(model.all("link"))]
         named = [prefix + name for name in filter(None, links)]
         first = next(filter(None, [*named, *inner]), "")
@@ -137,6 +154,14 @@ class _Loader:
         if file is not None:
             self.stack.pop()
         return first
+
+    def _nested(self, model: Element, depth: int) -> list[Element]:
+        """The models in a model, and those that it includes."""
+        nested = [_copied(one, OLD in model.attributes) for one in model.all("model")]
+        nested += [self.included(one, depth + 1) for one in model.all("include")]
+        for one in nested:
+            one.attributes |= _inherited(model)
+        return nested
 
     def _note_other(self, whole: Element, child: Element, prefix: str) -> None:
         """Keep the declarations of this library of the outermost model; list what has no meaning here."""
@@ -156,6 +181,22 @@ class _Loader:
         self.add(flat, alone, "", "", depth + 1)
         parts = {f"{tag}s": by_name(flat.all(tag)) for tag in ("link", "joint", "frame")}
         return pose_in(model) @ Frames(model, **parts).of(wanted, model).inverse()
+
+
+def _mark(model: Element) -> None:
+    """Note in a model what its links and the models in it inherit."""
+    model.attributes.setdefault(ROOT, model.attributes.get("name", ""))
+    if says(model, "static"):
+        model.attributes[STATIC] = "true"
+
+
+def _inherited(model: Element) -> dict[str, str]:
+    return {key: model.attributes[key] for key in INHERITED if key in model.attributes}
+
+
+def _own(model: Element) -> dict[str, str]:
+    """What links of a model get that models in it do not."""
+    return {SELVES: "true"} if says(model, "self_collide") else {}
 
 
 def _copied(model: Element, old: bool) -> Element:
@@ -209,9 +250,11 @@ def _placed(part: Element, base: str) -> Element:
     return Element(part.tag, part.attributes, part.line, part.source, children, part.content)
 
 
-def _part(child: Element, prefix: str, own: str, old: bool) -> Element:
-    """A part of a model as it stands in the whole; `own` is the frame of the model."""
-    copy = _renamed(_axes_expressed(child, old), prefix, own)
+def _part(child: Element, prefix: str, own: str, model: Element) -> Element:
+    """A part of a model as it stands in the whole; `own` is the frame of its model."""
+    copy = _renamed(_axes_expressed(child, OLD in model.attributes), prefix, own)
+    if child.tag == "link":
+        copy.attributes |= _inherited(model) | _own(model)
     return _placed(copy, own) if child.tag in ("link", "frame") else copy
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sarrus.formats.reading.markup import Element
-from sarrus.formats.reading.messages import MISSING_MESH, Omitted
+from sarrus.formats.reading.meshes import Places
+from sarrus.formats.reading.messages import MISSING_MESH, OUTSIDE_MESH, Omitted
 from sarrus.formats.sdf.frames import pose_in
 from sarrus.formats.urdf.inertia import check_inertia
 from sarrus.models.shapes.visual import Visual
@@ -39,7 +38,7 @@ def inertia_of(link: Element) -> dict[str, Any]:
     return {"mass": mass, "com": tuple(at.xyz.tolist()), "inertia": 0.5 * (turned + turned.T)}
 
 
-def read_visual(shape: Element, body: str, places: Sequence[Path], omitted: Omitted) -> Visual | None:
+def read_visual(shape: Element, body: str, places: Places, omitted: Omitted) -> Visual | None:
     """A `<visual>`; None where its geometry is none that we know. Meshes are looked for in the places."""
     geometry = shape.first("geometry")
     if geometry is None or not geometry.children:
@@ -58,11 +57,10 @@ def read_visual(shape: Element, body: str, places: Sequence[Path], omitted: Omit
         scale = one.first("scale")
         size = (1.0, 1.0, 1.0) if scale is None else scale.values(3)
         name = one.word("uri").strip()
-        path = name.split("://", 1)[-1]
-        near = next((place / path for place in places if (place / path).is_file()), None)
-        file = name if near is None else str(near)
-        if near is None and places:
-            omitted.add(MISSING_MESH, name, one.line)
+        near, refused = places.find(name)
+        file = name if near is None else near
+        if near is None and not places.nowhere:
+            omitted.add(OUTSIDE_MESH if refused else MISSING_MESH, name, one.line)
     else:
         return None
     material = shape.first("material")
@@ -71,9 +69,10 @@ def read_visual(shape: Element, body: str, places: Sequence[Path], omitted: Omit
     return Visual(body, one.tag, size, at, file, rgba=rgba)
 
 
-def note_extras(model: Element, omitted: Omitted) -> None:
-    """List what links contain besides inertia and shapes."""
+def note_extras(model: Element, omitted: Omitted, contacts: bool) -> None:
+    """List what links contain besides inertia and shapes, and collision shapes where `contacts` are read."""
+    known = (*OF_LINKS, *(("collision",) if contacts else ()))
     for link in model.all("link"):
         for child in link.children:
-            if child.tag not in OF_LINKS:
+            if child.tag not in known:
                 omitted.add(child.tag, line=child.line)

@@ -16,15 +16,20 @@ from typing import Any
 import numpy as np
 
 from sarrus.arrays import Array
+from sarrus.formats.collisions.hulls import CORNERS, corners_wanted
+from sarrus.formats.collisions.read_collisions import CollisionReader
 from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.joint_limits import effort_limits, note_passive
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.reading.markup import Element
+from sarrus.formats.reading.meshes import Places
 from sarrus.formats.reading.messages import Omitted
+from sarrus.formats.reading.outside import Outside
 from sarrus.formats.sdf.axes import axis_properties, bound
+from sarrus.formats.sdf.collisions import read_collisions
 from sarrus.formats.sdf.couplings import Couplings, Turning, drawn_position
 from sarrus.formats.sdf.frames import Frames, pose_in
-from sarrus.formats.sdf.models import PLACED, flattened
+from sarrus.formats.sdf.models import PLACED, flattened, is_static
 from sarrus.formats.sdf.parts import inertia_of, note_extras, read_visual
 from sarrus.formats.urdf.tree import by_name
 from sarrus.formats.writing.bodies import moved
@@ -51,12 +56,21 @@ class SdfOptions:
         gravity: Gravity [m/s^2], (3,); None: that of the world in the file, else (0, 0, -9.81).
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
+        contacts: Whether collision shapes become surfaces and pairs.
+        hull_corners: How many corners hulls of collision meshes keep; None: all.
+        outside: Whether, or in which further folders, files outside of its own folder may be opened.
     """
 
     packages: str | Path | Sequence[str | Path] = ()
     gravity: tuple[float, float, float] | None = None
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
+    contacts: bool = False
+    hull_corners: int | None = CORNERS
+    outside: Outside = False
+
+    def __post_init__(self) -> None:
+        corners_wanted(self.hull_corners)
 
     @property
     def folders(self) -> list[Path]:
@@ -78,11 +92,11 @@ def read_sdf(root: Element, folder: Path | None, options: SdfOptions) -> FileSpe
         FormatError: With the line and the reason.
     """
     omitted = Omitted()
-    model, gravity = flattened(root, folder, options.folders, omitted)
+    places = Places(folder, options.folders, options.outside)
+    model, gravity = flattened(root, places, omitted)
     given = options.gravity if options.gravity is not None else gravity
     spec = FileSpec(given, model.attributes.get("name", "").strip() or "robot", options.loop_tolerance)
-    places = [*options.folders, *([] if folder is None else [folder, folder.parent])]
-    _Reader(model, spec, omitted, places).read()
+    _Reader(model, spec, omitted, places, options).read()
     omitted.warn(root.source, options.strict)
     spec.omitted = omitted.listed()
     return spec
@@ -91,8 +105,12 @@ def read_sdf(root: Element, folder: Path | None, options: SdfOptions) -> FileSpe
 class _Reader:
     """One reading of one flat model."""
 
-    def __init__(self, model: Element, spec: FileSpec, omitted: Omitted, places: Sequence[Path]) -> None:
+    def __init__(
+        self, model: Element, spec: FileSpec, omitted: Omitted, places: Places, options: SdfOptions
+    ) -> None:
         self.model, self.spec, self.omitted, self.places = model, spec, omitted, places
+        self.options = options
+        self.found = CollisionReader(spec, omitted, options.hull_corners)
         self.links, declared = by_name(model.all("link")), by_name(model.all("joint"))
         self.joints = {name: one for name, one in declared.items() if one.text("type") != GEARBOX}
         self.gearboxes = [one for one in declared.values() if one.text("type") == GEARBOX]
@@ -110,7 +128,7 @@ class _Reader:
         for link, joint in self._order():
             self._add_link(link, joint)
         for joint in self.joints.values():
-            if joint.text("name") not in self.carriers:
+            if joint.text("name") not in self.carriers and not self._is_held(joint):
                 self._add_loop(joint)
         self._add_couplings()
         for ball in self.model.all("drake:ball_constraint"):
@@ -122,11 +140,24 @@ class _Reader:
         self._add_actuators()
         self._add_frames()
         self.kept.declare(self.spec, self.bodies)
+        self._add_visuals()
+        if self.options.contacts:
+            self._add_contacts()
+        note_extras(self.model, self.omitted, self.options.contacts)
+
+    def _add_visuals(self) -> None:
         for name, element in self.links.items():
             for shape in element.all("visual"):
                 found = read_visual(shape, self.bodies[name], self.places, self.omitted)
                 self.spec.visuals += [] if found is None else [found]
-        note_extras(self.model, self.omitted)
+
+    def _add_contacts(self) -> None:
+        """Surfaces and pairs: those that `save` kept, else of the collision shapes of the links."""
+        if self.kept.surfaces(self.spec, self.bodies):
+            return
+        for name, element in self.links.items():
+            read_collisions(element, self.bodies[name], self.places, self.found)
+        self.found.declare(lambda one, two: bool(one.group.meets(two.group)))
 
     # ------------------------------------------------------------------ tree
 
@@ -143,14 +174,14 @@ class _Reader:
         ends = {name: self._ends(joint) for name, joint in self.joints.items()}
         first: dict[str, str] = {}
         for name, (_, child) in ends.items():
-            first.setdefault(child, name)
-        static = self.model.word("static", "false").strip() in ("true", "1")
+            if not is_static(self.links[child]):
+                first.setdefault(child, name)
         roots = [name for name in self.links if name not in first]
         order: list[tuple[str, Element | None]] = []
         reached = {WORLD}
         waiting = [*self.links]
         while waiting:
-            ready = (x for x in waiting if x in first and ends[first[x]][0] in reached and not static)
+            ready = (x for x in waiting if x in first and ends[first[x]][0] in reached)
             link = next(ready, None)
             if link is None:
                 link = next((name for name in waiting if name in roots), waiting[0])
@@ -166,8 +197,8 @@ class _Reader:
         inertia = inertia_of(element)
         with element.context():
             if joint is None:
-                static = self.model.word("static", "false").strip() in ("true", "1")
-                if static:
+                if is_static(element):
+                    self.found.fix(self.bodies[link], GROUND)
                     self.tree.mount(self.bodies[link], GROUND, (), X_link, inertia)
                 else:
                     own = self.kept.of_joint(Free(), self.bodies[link])
@@ -181,6 +212,10 @@ class _Reader:
             wrench = ConstantWrench(self.bodies[link], (*lift, 0, 0, 0), inertia["com"])
             self.spec.force(f"{link}.gravity", wrench)
 
+    def _is_held(self, joint: Element) -> bool:
+        """Whether a joint joins what a static model holds already."""
+        return all(end == WORLD or is_static(self.links[end]) for end in self._ends(joint))
+
     def _add_joint(self, joint: Element, link: str, X_link: Pose, inertia: dict[str, Any]) -> None:
         name, parent = joint.text("name"), self._ends(joint)[0]
         X_joint = self.frames.joint(name)
@@ -188,6 +223,7 @@ class _Reader:
         made = self._joint_of(joint)
         offset, body = self._offset(joint, link, X_joint, X_link), self.bodies[link]
         with joint.context():
+            (self.found.fix if made is None else self.found.join)(body, self.bodies[parent])
             if made is None:
                 self.tree.mount(body, self.bodies[parent], (), X_parent.inverse() @ X_link, inertia)
                 self.carriers[name] = []
@@ -287,6 +323,7 @@ class _Reader:
                 X_link = Pose() if link == WORLD else self.frames.of(link, joint)
                 ends.append(X_link.inverse() @ X_joint)
             back = _back(made, drawn_position(joint))
+            self.found.join(self.bodies[parent], self.bodies[child])
             self.spec.close(name, self.bodies[parent], self.bodies[child], made, ends[0] @ back, ends[1])
 
     def _add_ball(self, ball: Element) -> None:
@@ -296,6 +333,7 @@ class _Reader:
         name = claim(f"{a}-{b}", {one for one, _ in self.spec.constraints})
         with ball.context():
             self.spec.close(name, self.bodies[a], self.bodies[b], Spherical(), p_a, p_b)
+            self.found.join(self.bodies[a], self.bodies[b])
 
     def _add_couplings(self) -> None:
         found = {}

@@ -21,12 +21,14 @@ from sarrus.constraints.points import PointOnCylinder, PointOnLine, PointOnPlane
 from sarrus.formats.mjcf.write import drawn_state
 from sarrus.formats.mjcf.write_parts import gravity_compensation
 from sarrus.formats.reading.messages import Omitted
+from sarrus.formats.sdf.elements import write_geometry, write_numbers, write_pose
 from sarrus.formats.sdf.parts import LEAST, MASSLESS
+from sarrus.formats.sdf.write_collisions import pairs_of_bodies, write_collision
 from sarrus.formats.writing.bodies import WrittenBody, WrittenJoint, write_bodies
 from sarrus.formats.writing.helper_bodies import HELPER, Helper, make_helpers
 from sarrus.formats.writing.inertias import NOTHING, Inertia, written_inertias
 from sarrus.formats.writing.kept_declarations import SDF_TAG, KeptDeclarations
-from sarrus.formats.writing.xml_text import add, document, numbers
+from sarrus.formats.writing.xml_text import add, document
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.base.pose import Pose
 from sarrus.models.kinds.forces import ConstantWrench, JointDamper, JointSpring
@@ -62,7 +64,7 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     holder = root
     if tuple(mech.model.gravity.tolist()) != (0.0, 0.0, -9.81):
         holder = add(root, "world", name="default")
-        _text(holder, "gravity", mech.model.gravity)
+        write_numbers(holder, "gravity", mech.model.gravity)
     writer = _Writer(mech, q, add(holder, "model", name=mech.name), omitted)
     for own in writer.written.bodies.values():
         writer.write_body(own)
@@ -73,7 +75,7 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
         writer.write_constraint(name, entry)
     for one in mech.visuals:
         writer.write_visual(one.simplified())
-    omitted.drop_surfaces(mech.model.surfaces)
+    writer.write_surfaces()
     for name in writer.driven:
         if name not in writer.axes:
             writer.kept.actuators("actuator of a ball or a free joint", name)
@@ -112,16 +114,16 @@ class _Writer:
     def _link(self, name: str, at: Pose, inertia: Inertia | None) -> str:
         link = add(self.model, "link", name=name)
         self.links[name] = link
-        _pose(link, at)
+        write_pose(link, at)
         given = inertia or NOTHING
         inertial = add(link, "inertial")
-        _pose(inertial, Pose(given.com))
+        write_pose(inertial, Pose(given.com))
         tiny = given.mass == 0.0
-        _text(inertial, "mass", [LEAST if tiny else given.mass])
+        write_numbers(inertial, "mass", [LEAST if tiny else given.mass])
         tensor = add(inertial, "inertia")
         I = LEAST * np.eye(3) if tiny and not np.any(given.inertia) else given.inertia
         for entry, place in MOMENTS.items():
-            _text(tensor, entry, [I[place]])
+            write_numbers(tensor, entry, [I[place]])
         if not given.is_possible:
             self.omitted.add("moments that violate the triangle inequality (Gazebo and Drake refuse)", name)
         if tiny:
@@ -157,7 +159,7 @@ class _Writer:
         joint = add(self.model, "joint", name=f"{name}_joint" if taken else name, type=kind)
         if taken:
             add(joint, "sarrus:name").text = name
-        _pose(joint, at)
+        write_pose(joint, at)
         add(joint, "parent").text = "world" if parent == GROUND else parent
         add(joint, "child").text = child
         return joint
@@ -165,14 +167,14 @@ class _Writer:
     def _write_joint(self, joint: WrittenJoint, parent: str, child: str, at: Pose) -> None:
         element = self._joint(joint.name, KINDS[joint.kind], parent, child, at)
         if joint.kind is NodeKind.BALL:
-            _text(element, "sarrus:position", joint.q)
+            write_numbers(element, "sarrus:position", joint.q)
             self.kept.joint(joint.body, joint.first, 3, ("damping", "friction"))
             return
         self._write_axis(element, "axis", joint)
         if joint.kind is NodeKind.SCREW:
-            _text(element, "screw_thread_pitch", [2.0 * math.pi * joint.pitch])
+            write_numbers(element, "screw_thread_pitch", [2.0 * math.pi * joint.pitch])
         if np.any(joint.q):
-            _text(element, "sarrus:position", joint.q)
+            write_numbers(element, "sarrus:position", joint.q)
 
     def _write_universal(self, own: WrittenBody, parent: str) -> None:
         first, second = own.joints
@@ -186,24 +188,24 @@ class _Writer:
         body, k = joint.body, joint.first
         axis = add(element, tag)
         self.axes[joint.name], self.joint_names[joint.name] = axis, element.get("name", "")
-        _text(axis, "xyz", joint.axis)
+        write_numbers(axis, "xyz", joint.axis)
         limit, lower, upper = add(axis, "limit"), -OPEN, OPEN
         if body.limits[k] != UNLIMITED:
             lower, upper = (
                 x - float(joint.q[0]) if math.isfinite(x) else math.copysign(OPEN, x) for x in body.limits[k]
             )
-        _text(limit, "lower", [lower])
-        _text(limit, "upper", [upper])
+        write_numbers(limit, "lower", [lower])
+        write_numbers(limit, "upper", [upper])
         bounds: Limit | None = self.driven.get(joint.name)
         effort = 0.0 if bounds is None else min(max(-bounds[0], bounds[1]), OPEN)
-        _text(limit, "effort", [effort])
+        write_numbers(limit, "effort", [effort])
         dynamics = add(axis, "dynamics")
-        _text(dynamics, "damping", [body.damping[k] + self.dampers.get(joint.name, 0.0)])
-        _text(dynamics, "friction", [body.friction[k]])
+        write_numbers(dynamics, "damping", [body.damping[k] + self.dampers.get(joint.name, 0.0)])
+        write_numbers(dynamics, "friction", [body.friction[k]])
         spring = self.springs.get(joint.name)
         if spring is not None:
-            _text(dynamics, "spring_reference", [spring.rest - float(joint.q[0])])
-            _text(dynamics, "spring_stiffness", [spring.stiffness])
+            write_numbers(dynamics, "spring_reference", [spring.rest - float(joint.q[0])])
+            write_numbers(dynamics, "spring_stiffness", [spring.stiffness])
         self.kept.joint(body, k, 1)
         if bounds is not None and bounds[0] != -bounds[1]:
             self.kept.actuators("limits of an actuator that are not symmetric", joint.name)
@@ -212,7 +214,9 @@ class _Writer:
         """Frames, each attached to its link."""
         for name in self.written.apart:
             owner, at = self.written.frames[name]
-            _pose(add(self.model, "frame", name=name, attached_to="world" if owner == GROUND else owner), at)
+            write_pose(
+                add(self.model, "frame", name=name, attached_to="world" if owner == GROUND else owner), at
+            )
 
     def write_helper(self, helper: Helper) -> None:
         """The helper link on its chain, and the joint that ties it."""
@@ -223,7 +227,7 @@ class _Writer:
             last = k == len(helper.nodes) - 1
             child = self._link(name if last else f"{name}.{k}", X, self.inertias.get(name) if last else None)
             element = self._joint(f"{helper.name}.{k}", KINDS[kind], parent, child, Pose(place))
-            _text(add(element, "axis"), "xyz", axis)
+            write_numbers(add(element, "axis"), "xyz", axis)
             parent = child
         tied, frame = self.written.frame(helper.tied.body, helper.tied.at)
         kind_ = "fixed" if helper.welded else "ball"
@@ -258,11 +262,11 @@ class _Writer:
         kind = "universal" if len(axes) == 2 else KINDS[nodes[0].kind] if nodes else "fixed"
         element = self._joint(name, kind, parent, child, at_b)
         for tag, axis in zip(("axis", "axis2"), axes if kind != "ball" else (), strict=False):
-            _text(add(element, tag), "xyz", axis)
+            write_numbers(add(element, tag), "xyz", axis)
         if kind == "screw":
-            _text(element, "screw_thread_pitch", [2.0 * math.pi * nodes[0].pitch])
+            write_numbers(element, "screw_thread_pitch", [2.0 * math.pi * nodes[0].pitch])
             turned = math.atan2(*_sine_and_cosine(R, axes[0]))
-            _text(element, "sarrus:position", [turned])
+            write_numbers(element, "sarrus:position", [turned])
 
     def _write_mimic(self, terms: dict[str, float], offset: float) -> bool:
         """q_1 = multiplier q_2 + offset, counted from the drawn pose; False where SDF has no way."""
@@ -280,9 +284,11 @@ class _Writer:
             if axis is not None and leader in self.axes and axis.find("mimic") is None:
                 ratio = -terms[leader] / terms[follower]
                 mimic = add(axis, "mimic", joint=self.joint_names[leader])
-                _text(mimic, "multiplier", [ratio])
-                _text(mimic, "offset", [offset / terms[follower] + ratio * drawn[leader] - drawn[follower]])
-                _text(mimic, "reference", [0.0])
+                write_numbers(mimic, "multiplier", [ratio])
+                write_numbers(
+                    mimic, "offset", [offset / terms[follower] + ratio * drawn[leader] - drawn[follower]]
+                )
+                write_numbers(mimic, "reference", [0.0])
                 return True
         return False
 
@@ -297,37 +303,29 @@ class _Writer:
         add(self.links[force.body], "gravity").text = "false"
         return True
 
+    def write_surfaces(self) -> None:
+        """Surfaces of links, and whether they touch each other; all of it for our reader."""
+        if any(GROUND not in bodies for bodies in pairs_of_bodies(self.mech)):
+            add(self.model, "self_collide").text = "true"
+        for one in self.mech.model.surfaces:
+            owner, at = self.written.frame(one.body, one.at)
+            if owner == GROUND or not write_collision(self.links[owner], one, at):
+                where = "the ground" if owner == GROUND else f"the shape {type(one.shape).__name__}"
+                self.omitted.keep(f"surface of {where}", one.name)
+        self.kept.contacts()
+
     def write_visual(self, one: Visual) -> None:
         owner, at = self.written.frame(one.body, one.at)
         if owner == GROUND:
             self.omitted.count("shape on the ground", 1)
             return
         visual = add(self.links[owner], "visual", name=f"visual{len(self.links[owner])}")
-        _pose(visual, at)
-        shape = add(add(visual, "geometry"), one.shape)
-        if one.shape == "mesh":
-            add(shape, "uri").text = one.file
-            _text(shape, "scale", one.size)
-        elif one.shape in ("box", "ellipsoid"):
-            _text(shape, "size" if one.shape == "box" else "radii", one.size)
-        else:
-            for tag, value in zip(("radius", "length"), one.size, strict=False):
-                _text(shape, tag, [value])
-        _text(add(visual, "material"), "diffuse", one.rgba)
+        write_pose(visual, at)
+        write_geometry(visual, one.shape, one.size, one.file)
+        write_numbers(add(visual, "material"), "diffuse", one.rgba)
 
 
 def _sine_and_cosine(R: Array, axis: Array) -> tuple[float, float]:
     """Of the angle of a rotation about an axis."""
     skew = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     return 0.5 * float(skew @ axis), 0.5 * (float(np.trace(R)) - 1.0)
-
-
-def _text(parent: ET.Element, tag: str, values: Any) -> None:
-    add(parent, tag).text = numbers(values)
-
-
-def _pose(element: ET.Element, at: Pose) -> None:
-    if at.is_identity:
-        return
-    quat = {"rotation_format": "quat_xyzw", "degrees": "false"}
-    add(element, "pose", **quat).text = numbers((*at.xyz, *at.quat))

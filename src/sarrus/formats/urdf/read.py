@@ -17,11 +17,16 @@ from typing import Any
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
+from sarrus.formats.collisions.hulls import CORNERS, corners_wanted
+from sarrus.formats.collisions.read_collisions import CollisionReader
 from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.joint_limits import ENDLESS, effort_limits, limit_ends, note_degrees, note_passive
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.reading.markup import Element, parse
+from sarrus.formats.reading.meshes import Places
 from sarrus.formats.reading.messages import Omitted
+from sarrus.formats.reading.outside import Outside
+from sarrus.formats.urdf.collisions import read_collisions
 from sarrus.formats.urdf.extras import find_meshes, note_extras, reflected_rotor
 from sarrus.formats.urdf.inertia import HERE, Inertia, check_inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf.tree import by_name, ends_of, tree_order
@@ -75,6 +80,9 @@ class UrdfOptions:
         gravity: Gravity [m/s^2], (3,); None: what `save` kept in the file, else (0, 0, -9.81).
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
+        contacts: Whether collision shapes become surfaces and pairs.
+        hull_corners: How many corners hulls of collision meshes keep; None: all.
+        outside: Whether, or in which further folders, meshes outside of its own folder may be opened.
     """
 
     root: str = "fixed"
@@ -82,8 +90,12 @@ class UrdfOptions:
     gravity: tuple[float, float, float] | None = None
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
+    contacts: bool = False
+    hull_corners: int | None = CORNERS
+    outside: Outside = False
 
     def __post_init__(self) -> None:
+        corners_wanted(self.hull_corners)
         if not isinstance(self.root, str) or self.root not in ROOTS:
             raise InputError(f"root must be one of {', '.join(map(repr, ROOTS))}, got {self.root!r}.")
 
@@ -115,11 +127,13 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
         robot.children += parse(beside.read_bytes(), beside.name).children
     kept = ReadDeclarations(robot.first(URDF_TAG))
     kept.merge_balls(robot)
-    note_extras(robot, omitted)
-    meshes = find_meshes(robot, folder, options.folders, omitted)
+    note_extras(robot, omitted, options.contacts)
+    meshes = find_meshes(robot, Places(folder, options.folders, options.outside), omitted)
     reader = _Reader(robot, options, omitted, kept)
     spec = reader.read()
     spec.visuals = read_visuals(robot, reader.body_of_link, meshes)
+    if options.contacts:
+        reader.add_contacts(meshes)
     omitted.warn(robot.source, options.strict)
     spec.omitted = omitted.listed()
     return spec
@@ -168,6 +182,26 @@ class _Reader:
         self.kept.declare(self.spec, self.body_of_link)
         self._add_state()
         return self.spec
+
+    def add_contacts(self, meshes: Mapping[str, str]) -> None:
+        """Surfaces and pairs: those that `save` kept, else of the collision shapes of the links."""
+        if self.kept.surfaces(self.spec, self.body_of_link):
+            return
+        found = CollisionReader(self.spec, self.omitted, self.options.hull_corners)
+        self._note_neighbours(found)
+        read_collisions(self.robot, self.body_of_link, meshes, found)
+        found.declare(lambda one, two: True)
+
+    def _note_neighbours(self, found: CollisionReader) -> None:
+        """Which links are fixed to each other or joined."""
+        bodies = self.body_of_link
+        if self.options.root == "fixed" and bodies[self.root] != GROUND:
+            found.fix(bodies[self.root], GROUND)
+        for joint, parent, child in self.order:
+            note = found.fix if _kind(joint, TREE_JOINTS) == "fixed" else found.join
+            note(bodies[child], bodies[parent])
+        for loop in self.robot.all("loop_joint"):
+            found.join(*(bodies[loop.one(end).text("link")] for end in ("link1", "link2")))
 
     def _inertias(self) -> tuple[dict[str, Inertia], dict[str, float]]:
         """Inertias of the links, and the armature of joints that carry none."""

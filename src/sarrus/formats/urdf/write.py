@@ -20,6 +20,7 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.errors import AssemblyError
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.urdf.visuals import write_visual
+from sarrus.formats.urdf.write_collisions import write_collision
 from sarrus.formats.writing.bodies import WrittenBodies, WrittenBody, WrittenJoint, write_bodies
 from sarrus.formats.writing.kept_declarations import GRAVITY, URDF_TAG, KeptDeclarations
 from sarrus.formats.writing.xml_text import add, document, nonzero, number, numbers
@@ -66,7 +67,11 @@ def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
     for one in (shape.simplified() for shape in mech.visuals):
         owner, at = written.frame(one.body, one.at)
         write_visual(writer.links[owner], one, at, path.parent)
-    omitted.drop_surfaces(mech.model.surfaces)
+    for surface in mech.model.surfaces:
+        owner, at = written.frame(surface.body, surface.at)
+        if not write_collision(writer.links[owner], surface, at, path.parent):
+            omitted.keep(f"surface of the shape {type(surface.shape).__name__}", surface.name)
+    writer.kept.contacts()
     for name, force in mech.model.forces:
         if not isinstance(force, JointDamper):
             writer.kept.force(name, force)

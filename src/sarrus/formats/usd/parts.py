@@ -90,6 +90,13 @@ class Stage:
             and self.body_of(prim.GetPath()) == body.GetPath()
         ]
 
+    def colliders(self) -> list[Any]:
+        """Prims that collide."""
+        from pxr import UsdPhysics
+
+        found = [prim for prim in self._prims() if prim.HasAPI(UsdPhysics.CollisionAPI)]
+        return [p for p in found if UsdPhysics.CollisionAPI(p).GetCollisionEnabledAttr().Get() is not False]
+
     def frames(self) -> list[Any]:
         """Prims that are places: sites of MuJoCo and Newton, and Xforms of bodies with nothing below them."""
         from pxr import UsdGeom, UsdPhysics
@@ -318,9 +325,9 @@ def _solid(stage: Stage, body: Any, density: float) -> MassProperties | None:
 
 
 def shape_of(stage: Stage, prim: Any, body: Any) -> tuple[str, tuple[float, ...], Pose] | None:
-    """Kind, size as of a `Visual`, and pose in the body; None for what is none of them."""
+    """Kind, size as of a `Visual`, and pose in the body (None: the world); None for what is none."""
     at, scale = stage.scaled_pose(prim)
-    at, unit = stage.pose(body).inverse() @ at, scale * stage.metre
+    at, unit = (at if body is None else stage.pose(body).inverse() @ at), scale * stage.metre
     kind = prim.GetTypeName().lower()
 
     def value(name: str) -> float:

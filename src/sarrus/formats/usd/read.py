@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sarrus.formats.collisions.hulls import CORNERS, corners_wanted
+from sarrus.formats.collisions.read_collisions import CollisionReader
 from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.reading.outside import Outside, Reach
+from sarrus.formats.usd.collisions import add_contacts
 from sarrus.formats.usd.joints import StageJoint, drives_of, joint_of
 from sarrus.formats.usd.parts import Stage, mass_of, note_unknown, opened, visual_of
 from sarrus.models.base.pose import Pose
@@ -34,13 +37,20 @@ class UsdOptions:
         gravity: Gravity [m/s^2], (3,); None: that of the stage.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
+        contacts: Whether colliders become surfaces and pairs.
+        hull_corners: How many corners hulls of collision meshes keep; None: all.
         outside: Whether, or in which further folders, layers outside of its own folder may be opened.
     """
 
     gravity: tuple[float, float, float] | None = None
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
+    contacts: bool = False
+    hull_corners: int | None = CORNERS
     outside: Outside = False
+
+    def __post_init__(self) -> None:
+        corners_wanted(self.hull_corners)
 
 
 def read_usd(data: bytes, file: Path | None, options: UsdOptions) -> FileSpec:
@@ -68,7 +78,13 @@ def read_usd(data: bytes, file: Path | None, options: UsdOptions) -> FileSpec:
         gravity = stage.gravity() if options.gravity is None else options.gravity
         name = stage.name or (source.split(".")[0] if file else "robot")
         spec = FileSpec(gravity, name, options.loop_tolerance)
-        _Reader(stage, spec, omitted).read()
+        reader = _Reader(stage, spec, omitted)
+        reader.read()
+        if options.contacts:
+            found = CollisionReader(spec, omitted, options.hull_corners)
+            add_contacts(stage, reader.joints, reader.bodies, found)
+        else:
+            omitted.count("collision", len(stage.colliders()))
     except (Tf.ErrorException, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split()).split(" : '", 1)[-1]  # after the place in OpenUSD's own source
         reason = reason.split("' Error in '", 1)[0].strip()  # of several, the first

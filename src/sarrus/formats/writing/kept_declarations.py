@@ -21,9 +21,16 @@ from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.xml_text import add
-from sarrus.mechanism.describe.schema import decode_entry, encode_entry, encode_fields, law_of
+from sarrus.mechanism.describe.schema import (
+    decode_contacts,
+    decode_entry,
+    encode_entry,
+    encode_fields,
+    law_of,
+)
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.contacts.surfaces import Surface
 from sarrus.models.kinds.forces import Force
 from sarrus.models.tree.bodies import FRICTION_MODELS, GROUND, UNLIMITED, Body
 from sarrus.models.tree.joint import Joint
@@ -37,7 +44,7 @@ WORDS = {
     "stop_damping": "damping of stops",
     "friction_model": "friction that sticks",
 }
-KEYS = ("constraints", "forces", "joints", "laws", "actuators", "balls", "gravity")
+KEYS = ("constraints", "forces", "joints", "laws", "actuators", "balls", "gravity", "surfaces", "contacts")
 GRAVITY = (0.0, 0.0, -9.81)  # of readers [m/s^2]
 ENDS = ("a", "b", "body")  # fields that name bodies
 
@@ -105,6 +112,19 @@ class KeptDeclarations:
         """Keep gravity, which a URDF does not say."""
         self._data["gravity"] = self._mech.model.gravity.tolist()
         self._omitted.keep("gravity other than (0, 0, -9.81)", "")
+
+    def contacts(self) -> None:
+        """Keep surfaces and pairs as they are, surfaces on the links of the file."""
+        surfaces = [self._on_its_link(one) for one in self._mech.model.surfaces]
+        if surfaces:
+            self._data["surfaces"] = [encode_fields(one) for one in surfaces]
+            self._data["contacts"] = [encode_fields(one) for one in self._mech.model.contacts]
+            for one in self._mech.model.contacts:
+                self._omitted.keep("which surfaces touch, with which friction", one.name)
+
+    def _on_its_link(self, one: Surface) -> Surface:
+        owner, at = self._written.frame(one.body, one.at)
+        return replace(one, body=self._world if owner == GROUND else owner, at=at)
 
     def actuators(self, kind: str, name: str) -> None:
         """Keep all actuators, because the file cannot say one of them."""
@@ -198,6 +218,21 @@ class ReadDeclarations:
             between = [one for one in robot.all("link") if one.attributes.get("name") in links]
             gone = {id(one) for one in (second, last, *between)}
             robot.children = [one for one in robot.children if id(one) not in gone]
+
+    def surfaces(self, spec: MechanismSpec, bodies: Mapping[str, str]) -> bool:
+        """Declare the surfaces and pairs that were kept; False where there are none."""
+        if self._element is None or "surfaces" not in self._data:
+            return False
+        try:
+            part = {key: self._data.get(key, []) for key in ("surfaces", "contacts")}
+            for one in _listed(part, "surfaces"):
+                one["body"] = bodies.get(one.get("body"), one.get("body"))
+            decode_contacts(part, spec)
+        except FormatError:
+            raise
+        except (SarrusError, TypeError, KeyError, ValueError, AttributeError) as error:
+            self._element.fail(str(error).rstrip("."))
+        return True
 
     def declare(self, spec: MechanismSpec, bodies: Mapping[str, str]) -> None:
         """Constraints, forces, actuators and laws; bodies by the links of the file."""

@@ -136,7 +136,7 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
         _decode_actuators(_list(data, "actuators"), spec)
     for entry in _list(data, "measures"):
         spec.measure(*decode_entry("measure", entry, Measure.written()))
-    _decode_contacts(data, spec)
+    decode_contacts(data, spec)
     _decode_laws(data.get("laws", {}), spec)
     _decode_drawing(data, spec)
     spec.omitted = tuple(text(one, "an entry of omitted") for one in _list(data, "omitted"))
@@ -156,7 +156,8 @@ def _decode_drawing(data: dict[str, Any], spec: MechanismSpec) -> None:
         spec.floor(**_values(Floor, data["floor"], "the floor", ()))
 
 
-def _decode_contacts(data: dict[str, Any], spec: MechanismSpec) -> None:
+def decode_contacts(data: dict[str, Any], spec: MechanismSpec) -> None:
+    """Declare surfaces and contacts from mappings."""
     for entry in _list(data, "surfaces"):
         values = _values(Surface, entry, "a surface", ())
         values["shape"] = _decode_typed(

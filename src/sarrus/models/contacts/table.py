@@ -84,11 +84,21 @@ def _plain(values: list[Any]) -> Any:
     return np.array([x.value if type(x) is Varied else x for x in values], dtype=np.float64)
 
 
-def can_touch(a: Surface, b: Surface) -> bool:
-    """Whether contact points of two surfaces can be computed."""
-    shapes = [one.in_kernel() for one in (a, b)]
-    (kind_a, values_a), (kind_b, values_b) = ((kind_number(SHAPES, x.kind), values_of(x)) for x in shapes)
-    return bool(contact_slots(kind_a, _plain(values_a), kind_b, _plain(values_b)) >= 0)
+class Touchable:
+    """Which surfaces can touch each other: for which pairs of shapes contact points can be computed."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[str, tuple[int, Any]] = {}
+
+    def __call__(self, a: Surface, b: Surface) -> bool:
+        """Whether two surfaces can touch; their shapes are looked at once."""
+        return bool(contact_slots(*self._shape(a), *self._shape(b)) >= 0)
+
+    def _shape(self, one: Surface) -> tuple[int, Any]:
+        if one.name not in self._shapes:
+            shape = one.in_kernel()
+            self._shapes[one.name] = kind_number(SHAPES, shape.kind), _plain(values_of(shape))
+        return self._shapes[one.name]
 
 
 def contact_arrays(

@@ -109,19 +109,16 @@ def _triangles(points: Array, found: Any) -> list[Face]:
 
 def _in_planes(found: Any, extent: float) -> list[tuple[Array, set[int]]]:
     """Planes of a hull, each with the corners of all triangles that lie in it."""
-    groups: list[tuple[Array, set[int]]] = []
+    planes, members = np.empty((len(found.equations), 4)), list[set[int]]()
+    tolerance = np.array([FLAT, FLAT, FLAT, FLAT * extent])
     for plane, triangle in zip(found.equations, found.simplices.tolist(), strict=True):
-        members = next((m for known, m in groups if _same_plane(known, plane, extent)), None)
-        if members is None:
-            groups.append((plane, set(triangle)))
+        same = np.flatnonzero(np.all(np.abs(planes[: len(members)] - plane) <= tolerance, axis=1))
+        if len(same):
+            members[same[0]].update(triangle)
         else:
-            members.update(triangle)
-    return groups
-
-
-def _same_plane(a: Array, b: Array, extent: float) -> bool:
-    parallel = np.allclose(a[:3], b[:3], rtol=0.0, atol=FLAT)
-    return parallel and bool(abs(a[3] - b[3]) <= FLAT * extent)
+            planes[len(members)] = plane
+            members.append(set(triangle))
+    return list(zip(planes[: len(members)], members, strict=True))
 
 
 def _closed(faces: list[Face]) -> bool:
