@@ -23,6 +23,7 @@ from .linear_feedback import LinearFeedback
 
 CONSISTENT = 1e-6  # of L, and of the speed: a copy that is further off at its start does not start
 LEAST_SPEED = 1e-3  # [rad/s], lengths divided by L: slower is rest
+TOGETHER = 1024  # states whose rows are looked at together: J of all would pass through the memory
 Policy = Callable[[float, Array, Array], Any]
 # Arguments of `simulate` that copies do not have, and what serves instead
 INSTEAD = {
@@ -250,7 +251,7 @@ def _start(
     open_by, off = np.full(count, np.nan), np.full(count, np.nan)
     if acts.any() and good.any():
         some = np.flatnonzero(good)
-        parts = [some] if len(mechs) == 1 else np.split(some, len(some))
+        parts = np.array_split(some, -(-len(some) // TOGETHER) if len(mechs) == 1 else len(some))
         for part in parts:
             one = mechs[int(part[0]) if len(mechs) > 1 else 0]
             open_by[part], off[part] = _misfits(one, q[part], speeds[part], t0, acts)

@@ -68,7 +68,7 @@ class DeviceCopies:
         cupy, (begin, end), (q, v, every) = self._kernels.cupy, piece, out
         if u is not None:
             part = u if u.shape[1] == 1 else u[:, begin - first : end - first]
-            u = cupy.asarray(np.ascontiguousarray(part.astype(self._dtype)))
+            u = cupy.asarray(np.ascontiguousarray(part, dtype=self._dtype))
         row, rows = begin // every + 1, end // every - begin // every
         kept = None
         if rows:
