@@ -2,7 +2,9 @@
 
 Each line is a whole call of sr.rollout: checks, copies to and from the device, general steps. With --mjx the
 same mechanisms step in MJX, where it is installed: soft loops, float32, RK4. --robot takes files that sr.load
-reads: their dry friction is left out, motors have random torques, other for each copy.
+reads: their dry friction is left out, motors have random torques, other for each copy. --teams steps by teams
+of threads (docs/code.md) what recorded code would step otherwise. --loop adds the rate of mech.step on arrays
+of the device, called in a loop as a policy would, four steps a call.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.mechanism.query.device_steps import device_kernels, general_kernel, general_step, short_program
+from sarrus.mechanism.query.device_steps import (
+    device_kernels,
+    general_kernel,
+    general_step,
+    short_program,
+    team_kernels,
+)
+from sarrus.mechanism.query.recorded_code import NONE
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 
@@ -25,6 +34,7 @@ from .hexapod import hexapod
 STEP = 1e-3  # [s]
 MJX = 4, 8, 1e-8  # Newton and line search iterations, tolerance of MJX: quicker than for exact loops
 WARM = 300  # steps before the clock starts, general ones among them: CuPy compiles what it needs
+CALLS, SUBSTEPS = 25, 4
 ARMS = 10_000  # steps of the arms, of which 131,072 copies make 1.3e9
 
 
@@ -58,6 +68,31 @@ def starts(mech: sr.Mechanism, count: int, away: float, seed: int = 0) -> tuple[
 Given = dict[str, float]
 
 
+def use_teams(mech: sr.Mechanism, dtype: str) -> None:
+    """Teams of threads, whatever the length of the recorded step."""
+    mech.__dict__.setdefault("_device_kernels", {})[dtype, NONE.key] = team_kernels(mech, dtype)
+
+
+def loop(name: str, mech: sr.Mechanism, dtype: str, state: tuple[Any, Any], torque: float) -> None:
+    """Print the rate of mech.step on arrays of the device: CALLS calls of SUBSTEPS steps."""
+    cupy = require_cuda()
+    q, v = (cupy.asarray(x.astype(dtype)) for x in state)
+    u = cupy.asarray((torque * np.random.default_rng(2).normal(size=(len(q), mech.nu))).astype(dtype))
+    found = mech.step(q, v, u=u, dt=SUBSTEPS * STEP, substeps=SUBSTEPS)
+    cupy.cuda.Device().synchronize()
+    began = time.perf_counter()
+    for _ in range(CALLS):
+        found = mech.step(found.q, found.v, u=u, dt=SUBSTEPS * STEP, substeps=SUBSTEPS)
+    cupy.cuda.Device().synchronize()
+    taken = time.perf_counter() - began
+    lost = int(cupy.sum(~cupy.isfinite(found.v).all(axis=1)))
+    print(
+        f"{name:10s} {dtype} mech.step on the device, {CALLS} calls of {SUBSTEPS} steps:"
+        f" {len(q) * CALLS * SUBSTEPS / taken / 1e6:.2f} M steps/s, failed {lost}",
+        flush=True,
+    )
+
+
 def operations(mech: sr.Mechanism, dtype: str) -> str:
     """Of the recorded step; "teams" where it would be too long."""
     program = short_program(mech, dtype)
@@ -71,7 +106,9 @@ def measure(name: str, mech: sr.Mechanism, dtype: str, size: tuple[int, int], gi
     """
     count, steps = size
     began = time.perf_counter()
-    ops = operations(mech, dtype)
+    if given["teams"]:
+        use_teams(mech, dtype)
+    ops = "teams" if given["teams"] else operations(mech, dtype)
     recorded = time.perf_counter() - began
     began = time.perf_counter()
     kernels = device_kernels(mech, dtype)
@@ -108,6 +145,8 @@ def measure(name: str, mech: sr.Mechanism, dtype: str, size: tuple[int, int], gi
         f" step error {np.median(found.step_error):.1e} (median)",
         flush=True,
     )
+    if given["loop"]:
+        loop(name, mech, dtype, (q, v), given["torque"])
 
 
 def crossing(count: int, steps: int) -> None:
@@ -195,6 +234,8 @@ def main() -> None:
     parser.add_argument("--away", type=float, default=0.6)
     parser.add_argument("--robot", nargs="*", default=(), help="files, instead of the cases")
     parser.add_argument("--torque", type=float, default=0.0, help="size of random inputs")
+    parser.add_argument("--teams", action="store_true", help="teams of threads, whatever the mechanism")
+    parser.add_argument("--loop", action="store_true", help="mech.step on arrays of the device as well")
     args = parser.parse_args()
     unknown = [name for name in args.only if name not in (*CASES, "crossing")]
     if unknown:
@@ -208,7 +249,7 @@ def main() -> None:
         require_cuda()
     except sr.SarrusError as error:
         raise SystemExit(f"bench.gpu: {error}") from None
-    given = {"away": args.away, "torque": args.torque}
+    given = {"away": args.away, "torque": args.torque, "teams": args.teams, "loop": args.loop}
     for path in args.robot:
         mech = frictionless(sr.load(path))
         for dtype in args.dtype:
