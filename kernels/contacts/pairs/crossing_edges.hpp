@@ -5,9 +5,10 @@
 
 SARRUS_BEGIN
 
-// Sines of angles between edges, and cosines to the direction of the other body,
-// below which they do not cross.
-constexpr double PARALLEL = 1e-6, ASKEW = 0.1;
+// Sines of angles between edges, and cosines to the direction of the other body, below which they do not
+// cross: where bodies touch they have that direction, and of faces nearly flush the way across two edges
+// that are nearly parallel leads anywhere.
+constexpr double PARALLEL = 1e-6, ASKEW = 0.9;
 // Part of an edge at either end that belongs to its corner.
 constexpr double ENDS = 1e-9;
 

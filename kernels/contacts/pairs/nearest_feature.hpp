@@ -2,12 +2,12 @@
 // one it is is decided by values; the distance then is smooth in the point.
 #pragma once
 
+#include "base/vectors.hpp"
 #include "contacts/shapes/rounded.hpp"
 
 SARRUS_BEGIN
 
-// Relative to the length of an edge: a point nearer to a polytope lies on it. Then the face counts that looks
-// most towards the other body, whatever rounding says of edges and corners.
+// Relative to the sizes of both: places that are nearer coincide.
 constexpr double SKIN = 1e-9;
 
 enum FeatureKind : int { OF_CORNER, OF_EDGE, OF_FACE };
@@ -15,24 +15,29 @@ struct Feature {
   int kind, index;
 };
 
-// The face of which the point x is farthest out, its distance from it; ties by `toward`
-struct FarthestFace {
-  int face = 0;  // also where x is no number
-  double out = -FAR_AWAY;
-};
+// How far a point x is out of the face of which it is farthest out
 template <class Kind, class C>
-SARRUS_HD FarthestFace farthest_face(const C& c, const Vec3<double>& x, const Vec3<double>& toward,
-                                     double skin) {
-  FarthestFace best;
-  double facing = -FAR_AWAY;
+SARRUS_HD double farthest_out(const C& c, const Vec3<double>& x) {
+  double most = -FAR_AWAY;
+  for (int f = 0; f < Kind::faces(c); ++f) {
+    auto plane = Kind::plane(c, f);
+    most = larger(dot(value(plane.normal), x) - value(plane.offset), most);
+  }
+  return most;
+}
+
+// Of the faces that x is `least` out of, the one that looks most `toward` the other body
+template <class Kind, class C>
+SARRUS_HD int face_gone_through(const C& c, const Vec3<double>& x, const Vec3<double>& toward, double least) {
+  int found = 0;  // also where x is no number
+  double most = -FAR_AWAY;
   for (int f = 0; f < Kind::faces(c); ++f) {
     auto plane = Kind::plane(c, f);
     Vec3<double> n = value(plane.normal);
-    double out = dot(n, x) - value(plane.offset), look = dot(n, toward);
-    bool tie = abs_(out - best.out) <= skin;
-    if (tie ? look > facing : out > best.out) best = {f, out}, facing = look;
+    double look = dot(n, toward);
+    if (dot(n, x) - value(plane.offset) >= least && look > most) most = look, found = f;
   }
-  return best;
+  return found;
 }
 
 // Whether the foot of x on a face lies within it
@@ -66,14 +71,22 @@ SARRUS_HD Feature nearest_edge(const C& c, const Vec3<double>& x) {
   return found;
 }
 
-// toward: the direction in which the other body lies
+// Where the other body lies and how deep both are inside each other; both from what is known of the pair
+struct Beyond {
+  Vec3<double> toward;
+  double deep;  // 0 where they are apart, or where it is not known
+  double skin;  // length below which places coincide
+};
+
+// A point inside may have come through any face that it is not deeper below than the bodies are inside each
+// other: the one counts that looks most towards the other body. So a corner just inside beside a face that
+// is flush counts for the face on which it lies.
 template <class Kind, class C>
-SARRUS_FN Feature nearest_feature(const C& c, const Vec3<double>& x, const Vec3<double>& toward) {
+SARRUS_FN Feature nearest_feature(const C& c, const Vec3<double>& x, const Beyond& other) {
   if constexpr (requires { Kind::planes(c); }) {
-    Vec3<double> side = value(Kind::corner(c, 1)) - value(Kind::corner(c, 0));
-    double skin = SKIN * norm(side);
-    FarthestFace far = farthest_face<Kind>(c, x, toward, skin);
-    if (far.out <= skin) return {OF_FACE, far.face};
+    double out = farthest_out<Kind>(c, x);
+    if (out <= other.skin)
+      return {OF_FACE, face_gone_through<Kind>(c, x, other.toward, smaller(out, -other.deep) - other.skin)};
     for (int f = 0; f < Kind::faces(c); ++f) {
       auto plane = Kind::plane(c, f);
       if (dot(value(plane.normal), x) > value(plane.offset) && above_face<Kind>(c, f, x)) return {OF_FACE, f};

@@ -2,6 +2,7 @@
 // from it. Which element it is is decided by values; the distance then is smooth in the point.
 #pragma once
 
+#include "base/vectors.hpp"
 #include "contacts/shapes/profile.hpp"
 
 SARRUS_BEGIN
@@ -69,6 +70,14 @@ SARRUS_HD int place_in(const OutlineElement<R>& e, const Flat<double>& p) {
   double to_start = (p.x - x0) * (p.x - x0) + (p.y - y0) * (p.y - y0);
   double to_end = (p.x - x1) * (p.x - x1) + (p.y - y1) * (p.y - y1);
   return to_start < to_end ? AT_START : AT_END;
+}
+
+// How far the foot of a point is beyond the start of a straight element, or before its end: the least
+template <class R>
+SARRUS_HD double within_line(const OutlineElement<R>& e, const Flat<double>& p) {
+  double x0 = value(e.x0), y0 = value(e.y0), ux = value(e.x1) - x0, uy = value(e.y1) - y0;
+  double size = sqrt_(ux * ux + uy * uy), s = ((p.x - x0) * ux + (p.y - y0) * uy) / size;
+  return smaller(s, size - s);
 }
 
 // Of one chain, or of all where chain < 0. Where a concave arc is cut, both halves are as near as the end of

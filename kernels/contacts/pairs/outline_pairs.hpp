@@ -32,20 +32,78 @@ struct InsideOutline {
   }
 };
 
-// The slot of a feature f, centred on p in the plane of the profile c, at a chain; to_feature turns
-// directions of this plane into those of the feature's
+// Sine by which a sharp corner may be turned away from what stops it: less than this before it touches
+constexpr double TURNED = 0.5;
+// The same of an element that has only one side of a corner, and of neighbours that are one line
+constexpr double ALONG = 1e-9, ONE_LINE = 1e-6;
+
+// A sharp corner f at p in the plane of the profile c; to_feature turns directions of this plane into those
+// of the corner's
+template <class C, class F, class Into>
+struct CornerInOutline {
+  const C& c;
+  const F& f;
+  Flat<double> p;
+  double skin;
+  const Into& to_feature;
+
+  template <class R>
+  SARRUS_HD bool stopped_by(const OutlineElement<R>& e, double beside) const {
+    Flat<double> n = from_element(value(e), INSIDE, p).outward, towards = to_feature(-n.x, -n.y);
+    return f.is_stopped(towards.x, towards.y, beside);
+  }
+  // The nearest place on an element that can stop the corner: beside a face that is flush it counts for the
+  // one on which it lies. Of one chain, or of all where chain < 0
+  SARRUS_HD PlaceInOutline stop(int chain) const {
+    PlaceInOutline best;
+    for (int k = 0; k < Profile::elements(c); ++k) {
+      auto e = Profile::element(c, k);
+      bool other = chain >= 0 && e.chain != chain;
+      if (other || (e.kind == STRAIGHT ? within_line(e, p) < -skin : place_in(e, p) != INSIDE)) continue;
+      double distance = from_element(value(e), INSIDE, p).distance;
+      if (abs_(distance) < best.size() && stopped_by(e, TURNED)) best = {k, INSIDE, distance};
+    }
+    return best;
+  }
+  // At the end of an element whose neighbour would stop it as well, the corner passes along both.
+  SARRUS_HD bool passes(const PlaceInOutline& near) const {
+    auto e = Profile::element(c, near.element);
+    if (near.place != INSIDE || !stopped_by(e, TURNED)) return true;
+    if (e.kind != STRAIGHT || within_line(e, p) > skin || near.distance < -skin) return false;
+    Flat<double> at = {p.x - value(e.x0), p.y - value(e.y0)}, u = {value(e.x1 - e.x0), value(e.y1 - e.y0)};
+    bool start = 2 * (at.x * u.x + at.y * u.y) < u.x * u.x + u.y * u.y;
+    int count = Profile::elements(c);
+    auto next = Profile::element(c, (near.element + (start ? count - 1 : 1)) % count);
+    Flat<double> n = from_element(value(e), INSIDE, p).outward,
+                 m = from_element(value(next), INSIDE, p).outward;
+    double turn = (n.x * m.y - n.y * m.x) * (start ? -1 : 1);
+    return turn > ONE_LINE && stopped_by(e, ALONG) && stopped_by(next, ALONG);
+  }
+};
+
+// Where a feature is nearest to a chain
+template <class C, class F, class Into>
+SARRUS_HD PlaceInOutline place_of_feature(const CornerInOutline<C, F, Into>& corner, int chain) {
+  PlaceInOutline near = nearest_in_outline(corner.c, chain, corner.p);
+  if (corner.f.span != SHARP_CORNER || near.distance > corner.skin) return near;
+  PlaceInOutline stop = corner.stop(chain);
+  return stop.distance < FAR_AWAY ? stop : near;
+}
+
+// The slot of a feature f, centred on p in the plane of the profile c, at a chain
 template <class T, class C, class F, class Into>
 SARRUS_HD void slot_of_feature(const C& c, const Frame<T>& X, const F& f, const Flat<T>& p, const T& z,
                                int chain, bool no_convex, Into to_feature, ContactPoint<T>& out) {
   leave_open(out);
   Flat<double> at{value(p.x), value(p.y)};
-  PlaceInOutline near = nearest_in_outline(c, chain, at);
+  double skin = SKIN * (abs_(at.x) + abs_(at.y));
+  CornerInOutline<C, F, Into> corner{c, f, at, skin, to_feature};
+  PlaceInOutline near = place_of_feature(corner, chain);
   auto e = Profile::element(c, near.element);
   bool at_end = ends_chain(e, near.place), convex = near.place != INSIDE || e.kind == CONVEX_ARC;
-  double skin = SKIN * (abs_(at.x) + abs_(at.y));
   if ((at_end && near.distance > -skin) || (no_convex && convex && near.distance > -DEEP * skin)) return;
   if (near.distance < 0) {
-    if (!InsideOutline{nearest_in_outline(c, -1, at).distance, skin}.admits(near.distance)) return;
+    if (!InsideOutline{place_of_feature(corner, -1).distance, skin}.admits(near.distance)) return;
   }
   FromOutline<T> d = from_element<T>(e, near.place, p);
   Flat<double> towards = to_feature(-value(d.outward.x), -value(d.outward.y));
@@ -53,7 +111,7 @@ SARRUS_HD void slot_of_feature(const C& c, const Frame<T>& X, const F& f, const 
   Vec3<T> outward = X.R.x * d.outward.x + X.R.y * d.outward.y;
   Vec3<T> centre = X.p + X.R.x * p.x + X.R.y * p.y + X.R.z * z;
   out = touch_at(centre - outward * f.radius, -outward, d.distance - f.radius);
-  out.passing = near.place != INSIDE && f.span == SHARP_CORNER;
+  out.passing = f.span == SHARP_CORNER && corner.passes(near);
 }
 
 // Where along the axis of b two extruded outlines have something in common: its middle. a is centred on z.

@@ -67,6 +67,14 @@ SARRUS_HD Segment<T> placed_edge(const C& c, const Edge& e, const Frame<T>& X) {
   return {placed_corner<Kind>(c, e.from, X), placed_corner<Kind>(c, e.to, X)};
 }
 
+// Whether neither of two kinds has a rounding
+template <class KindA, class KindB>
+constexpr bool BothSharp = false;
+template <>
+constexpr bool BothSharp<Polyhedron, Polyhedron> = true;
+
+constexpr double SAME_FACE = 1 - 1e-4;  // cosine between faces that a corner passes as if they were one
+
 template <class T>
 SARRUS_HD Frame<double> value(const Frame<T>& X) {
   return {{value(X.R.x), value(X.R.y), value(X.R.z)}, value(X.p)};
@@ -75,45 +83,62 @@ SARRUS_HD Frame<double> value(const Frame<T>& X) {
 // The corners of one of two polytopes above the other; all directions in the world.
 template <class Kind, class Other, class T, class C, class D>
 struct CornersAbove {
+  static constexpr bool sharp = BothSharp<Kind, Other>;
   const C& c;  // whose corners
   const Frame<T>& X;
+  Frame<double> x;
   const D& d;  // above what
   const Frame<T>& Y;
   Frame<double> y;
-  Vec3<double> back;  // from d towards c
+  Beyond other;  // from d to c, in the frame of d
 
-  // The nearest feature of d to corner k
-  SARRUS_HD Feature feature(const Vec3<T>& x) const {
-    return nearest_feature<Other>(d, into(y, value(x)), unturn(y.R, back));
-  }
   // Seen from c: its corner k
   SARRUS_HD ContactPoint<T> slot(int k) const {
-    Vec3<T> x = placed_corner<Kind>(c, k, X);
-    Feature near = feature(x);
-    FromFeature<T> f = from_feature<Other>(d, Y, near, x);
-    auto found = touch_at(x - f.outward * Kind::radius(c), -f.outward,
+    Vec3<T> p = placed_corner<Kind>(c, k, X);
+    Feature near = nearest_feature<Other>(d, into(y, value(p)), other);
+    FromFeature<T> f = from_feature<Other>(d, Y, near, p);
+    auto found = touch_at(p - f.outward * Kind::radius(c), -f.outward,
                           f.distance - Kind::radius(c) - Other::radius(d));
-    found.passing = passes(near);
+    found.passing = passes(near, foot_of(p, f));
     return found;
   }
-  // Without a rounding only faces stop a corner: it touches an edge where the edge of its own does.
-  SARRUS_HD bool passes(Feature near) const {
-    return near.kind != OF_FACE && !(value(Kind::radius(c) + Other::radius(d)) > 0);
-  }
   // Seen from d: corner k of c, where it is not above a corner of d
-  SARRUS_HD void slot_of_other(int k, double skin, ContactPoint<T>& out) const {
-    Vec3<T> x = placed_corner<Kind>(c, k, X);
-    Feature near = feature(x);
-    FromFeature<T> f = from_feature<Other>(d, Y, near, x);
-    Vec3<double> foot = value(x - f.outward * f.distance);
-    if (near.kind == OF_CORNER || at_corner(foot, skin)) return leave_open(out);
-    out = touch_at(x - f.outward * (f.distance - Other::radius(d)), f.outward,
+  SARRUS_HD void slot_of_other(int k, ContactPoint<T>& out) const {
+    Vec3<T> p = placed_corner<Kind>(c, k, X);
+    Feature near = nearest_feature<Other>(d, into(y, value(p)), other);
+    FromFeature<T> f = from_feature<Other>(d, Y, near, p);
+    Vec3<double> foot = foot_of(p, f);
+    if (near.kind == OF_CORNER || at_corner(foot)) return leave_open(out);
+    out = touch_at(p - f.outward * (f.distance - Other::radius(d)), f.outward,
                    f.distance - Kind::radius(c) - Other::radius(d));
-    out.passing = passes(near);
+    out.passing = passes(near, foot);
   }
-  SARRUS_HD bool at_corner(const Vec3<double>& foot, double skin) const {
-    Vec3<double> r = into(y, foot);
-    return any_of(Other::corners(d), [&](int i) { return norm(r - value(Other::corner(d, i))) <= skin; });
+
+ private:
+  // Where a corner p stands on d, in the frame of d
+  SARRUS_HD Vec3<double> foot_of(const Vec3<T>& p, const FromFeature<T>& f) const {
+    return into(y, value(p - f.outward * f.distance));
+  }
+  SARRUS_HD bool at_corner(const Vec3<double>& foot) const {
+    return any_of(Other::corners(d),
+                  [&](int i) { return norm(foot - value(Other::corner(d, i))) <= other.skin; });
+  }
+  // Without a rounding only faces stop a corner: it touches an edge where the edge of its own does. Nor does
+  // a face stop it at its border, where c is on the other side of the face beyond.
+  SARRUS_HD bool passes(Feature near, const Vec3<double>& foot) const {
+    if constexpr (sharp) return near.kind != OF_FACE || passes_border(near.index, foot);
+    return false;
+  }
+  SARRUS_HD bool passes_border(int face, const Vec3<double>& foot) const {
+    Vec3<double> n = value(Other::plane(d, face).normal);
+    auto passes_onto = [&](int beyond) {
+      auto plane = Other::plane(d, beyond);
+      if (dot(value(plane.normal), n) > SAME_FACE) return false;
+      if (dot(value(plane.normal), foot) - value(plane.offset) < -other.skin - 2 * other.deep) return false;
+      double out = out_of_face(d, y, beyond, c, x);
+      return out >= -other.skin || out > out_of_face(d, y, face, c, x) + other.skin;
+    };
+    return any_of(Other::faces(d), passes_onto);
   }
 };
 
@@ -141,19 +166,21 @@ struct RoundedPair {
   template <class T, class P, class C>
   static SARRUS_FN int points(const P& a, const Frame<T>& A, const C& b, const Frame<T>& B,
                               ContactPoint<T>* out) {
-    constexpr bool flat = requires { KindA::planes(a); } && requires { KindB::planes(b); };
+    constexpr bool sharp = BothSharp<KindA, KindB>;
     Frame<double> Av = value(A), Bv = value(B);
+    double edge = skin(a, b);
     SeparatingAxis axis;
-    axis.g = Bv.p - Av.p;
-    if constexpr (flat) axis = separating_axis(a, Av, b, Bv, skin(a, b));
-    CornersAbove<KindA, KindB, T, P, C> of_a{a, A, b, B, Bv, -axis.g};
+    axis.g = Bv.p - Av.p, axis.apart = 0;
+    if constexpr (sharp) axis = separating_axis(a, Av, b, Bv, edge);
+    double deep = larger(-axis.apart, 0.0);
+    CornersAbove<KindA, KindB, T, P, C> of_a{a, A, Av, b, B, Bv, {unturn(Bv.R, -axis.g), deep, edge}};
     int count = KindA::corners(a);
     for (int k = 0; k < count; ++k) out[k] = of_a.slot(k);
     if (KindA::edges(a) == 0) return 0;
-    CornersAbove<KindB, KindA, T, C, P> of_b{b, B, a, A, Av, axis.g};
-    for (int k = 0; k < KindB::corners(b); ++k) of_b.slot_of_other(k, skin(a, b), out[count + k]);
+    CornersAbove<KindB, KindA, T, C, P> of_b{b, B, Bv, a, A, Av, {unturn(Av.R, axis.g), deep, edge}};
+    for (int k = 0; k < KindB::corners(b); ++k) of_b.slot_of_other(k, out[count + k]);
     count += KindB::corners(b);
-    if constexpr (!flat) axis = nearest_edges(a, Av, b, Bv, count, out);
+    if constexpr (!sharp) axis = nearest_edges(a, Av, b, Bv, count, out);
     for (int k = 0; k < crossings(a, b); ++k) leave_open(out[count + k]);
     cross(a, A, b, B, axis, out + count);
     return 0;
@@ -175,8 +202,9 @@ struct RoundedPair {
     for (int j = 0; j < KindB::edges(b); ++j) {
       Segment<double> side = placed_edge<KindB>(b, KindB::edge(b, j), B);
       Vec3<double> n = sarrus::cross(bar.to - bar.from, side.to - side.from);
-      if (!edges_cross(bar, side, n)) continue;
-      double size = norm(n), along = dot(n, side.from - bar.from) / size, apart = abs_(along) - radii;
+      double size = norm(n);
+      if (!(size > 0) || !edges_cross(bar, side, n * (1 / size))) continue;
+      double along = dot(n, side.from - bar.from) / size, apart = abs_(along) - radii;
       if (apart < best.apart) best = {n * ((along < 0 ? -1 : 1) / size), apart, 0, j};
     }
     return best;

@@ -17,6 +17,8 @@
 
 SARRUS_BEGIN
 
+constexpr double NO_ANGLE = 1e-9;  // of a corner without an angle, whose directions are opposite
+
 enum ElementOfOutline : int { STRAIGHT, CONVEX_ARC, CONCAVE_ARC };
 enum ArcSpan : int { SHARP_CORNER, UP_TO_HALF, BEYOND_HALF, WHOLE_CIRCLE };
 
@@ -44,6 +46,13 @@ struct OutlineFeature {
     double after = value(ax) * y - value(ay) * x, before = x * value(by) - y * value(bx);
     return span == SHARP_CORNER || span == WHOLE_CIRCLE ||
            (span == UP_TO_HALF ? after >= 0 && before >= 0 : after >= 0 || before >= 0);
+  }
+  // Whether what looks against a direction can stop a sharp corner: the direction is between the normals of
+  // its sides, or less than the sine `beside` away
+  SARRUS_HD bool is_stopped(double x, double y, double beside) const {
+    double after = value(ax) * y - value(ay) * x, before = x * value(by) - y * value(bx);
+    double along = x * (value(ax) + value(bx)) + y * (value(ay) + value(by));
+    return along > -NO_ANGLE && after >= -beside && before >= -beside;
   }
 };
 

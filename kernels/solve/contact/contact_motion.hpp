@@ -33,7 +33,7 @@ struct ContactMotion {
   int n = 0;                        // rows kept
 
   SARRUS_HD ContactMotion(const Model<double>& m, Arena& arena) : c(m, arena) {
-    int most = SLOT_ROWS * m.nslot;
+    int most = most_rows(m);
     impact.bind(arena, most, most, 4 * m.nslot);
     least.bind(arena, most, most);
     lu.bind(arena, most);

@@ -28,6 +28,17 @@ struct ContactBlock {
   double share;
 };
 
+// Rows of all slots together
+template <class R>
+SARRUS_HD int most_rows(const Model<R>& m) {
+  int rows = 0;
+  for (int k = 0; k < m.nslot; ++k) {
+    const R* law = m.pair_law + 4 * m.slot_pair[k];
+    rows += 1 + (law[FRICTION] > 0 ? 2 : 0) + (law[TORSION] > 0 ? 1 : 0) + (law[ROLLING] > 0 ? 2 : 0);
+  }
+  return rows;
+}
+
 template <int LDC>
 struct ContactRows {
   const Model<double>& m;
@@ -46,7 +57,7 @@ struct ContactRows {
   const SlotMode* modes = nullptr;      // (nslot) whose guided slots have their tangents along the line
 
   SARRUS_HD ContactRows(const Model<double>& model, Arena& arena) : m(model), w(model, arena) {
-    int most = SLOT_ROWS * m.nslot;
+    int most = most_rows(m);
     arena.take(m.nslot, slot, moved, which);
     arena.take(3 * m.nslot, axis);
     arena.take(most, direction, row_contact, row_kind, u, bias, left, order);
@@ -59,12 +70,14 @@ struct ContactRows {
   SARRUS_HD double law(int c, int what) const { return m.pair_law[4 * pair_of_contact(c) + what]; }
 };
 
-// All slots at a pose   in: w.tree placed. False: some pair is unresolved
+// All slots at a pose, those that pass are not used   in: w.tree placed. False: some pair is unresolved
 template <int LDC>
 SARRUS_FN bool find_slots(ContactRows<LDC>& c) {
   bool fine = true;
   for (int pair = 0; pair < c.m.npair; ++pair)
     fine = contact_points(c.m, pair, c.w.tree, c.slot + c.m.pair_slot[pair]) == POINTS_FOUND && fine;
+  for (int k = 0; k < c.m.nslot; ++k)
+    if (c.slot[k].passing) leave_open(c.slot[k]);
   return fine;
 }
 

@@ -93,7 +93,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Feature:
-    """What is convex: a corner (radius 0) or an arc, with the directions in which it begins and ends."""
+    """What is convex: a corner (radius 0) or an arc, with the outward directions at its begin and end."""
 
     centre: Point
     radius: float
@@ -163,9 +163,10 @@ def features_of(elements: Sequence[Element]) -> list[Feature]:
         )
         ends = [(z - arc.centre) / arc.radius for z in (arc.start, arc.end)]
         found.append(Feature(arc.centre, arc.radius, ends[0], ends[1], span))
-    for one, turn in zip(elements, turns(elements), strict=True):
+    for k, turn in enumerate(turns(elements)):
         if turn > 0.0:
-            found.append(Feature(one.start, 0.0, 0j, 0j, SHARP))
+            first, last = -1j * elements[k - 1].ahead(1.0), -1j * elements[k].ahead(0.0)
+            found.append(Feature(elements[k].start, 0.0, first, last, SHARP))
     return found
 
 
