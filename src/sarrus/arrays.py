@@ -71,7 +71,10 @@ def names(value: object, what: str) -> list[str]:
     """Several names; a single text is refused, since it would count as its letters."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{what} must be several names, got {_shown(value)}.")
-    found = list(value)
+    try:
+        found = list(value)
+    except TypeError:  # an array without axes
+        raise InputError(f"{what} must be several names, got {_shown(value)}.") from None
     for name in found:
         text(name, f"a name in {what}")
     return found
@@ -122,6 +125,14 @@ def count(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number of at least 1, got {value!r}.")
     return value
+
+
+def whole(value: object, what: str) -> int:
+    """A whole number, not negative."""
+    given = int(value) if isinstance(value, np.integer) else value
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MOST_WHOLE:
+        raise InputError(f"{what} must be a whole number, not negative, got {_shown(value)}.")
+    return given
 
 
 def mapping(value: object, what: str, entries: str) -> dict[Any, Any]:
@@ -254,6 +265,14 @@ def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
     if not np.all(np.isfinite(array)):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"{what} must be finite{owned}, got {array[where]} at index {where}.")
+    return array
+
+
+def one_state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
+    """Likewise for one state, (n,)."""
+    array = state(value, what, n, owner)
+    if array.ndim != 1:
+        raise InputError(f"{what} must be one vector of shape ({n},) here, got shape {array.shape}.")
     return array
 
 

@@ -13,7 +13,6 @@ from sarrus.bridge.mujoco import MujocoBridge
 from sarrus.bridge.pinocchio import PinocchioBridge
 from sarrus.bridge.plant_run import PlantRun
 from sarrus.bridge.servos import Servos, servos
-from sarrus.errors import InputError
 from sarrus.mechanism.mechanism import Mechanism
 
 
@@ -31,7 +30,6 @@ def mujoco(mech: Mechanism, model: Any) -> MujocoBridge:
     Raises:
         InputError: Where the model lacks a coordinate of the mechanism.
     """
-    _check(mech, model, "MjModel", "mujoco.MjModel.from_xml_path(file)")
     return MujocoBridge(mech, model)
 
 
@@ -45,17 +43,7 @@ def pinocchio(mech: Mechanism, model: Any) -> PinocchioBridge:
     Raises:
         InputError: Where the model lacks a coordinate of the mechanism, or the other way round.
     """
-    _check(mech, model, "Model", "pinocchio.buildModelFromUrdf(file)")
     return PinocchioBridge(mech, model)
-
-
-def _check(mech: object, model: object, kind: str, way: str) -> None:
-    if not isinstance(mech, Mechanism):
-        raise InputError(f"a bridge takes a Mechanism first, got {type(mech).__name__}.")
-    if type(model).__name__ != kind:
-        raise InputError(
-            f"the second argument must be a {kind}, got {type(model).__name__}; make one by {way}."
-        )
 
 
 __all__ = ["MujocoBridge", "PinocchioBridge", "PlantRun", "Servos", "mujoco", "pinocchio", "servos"]

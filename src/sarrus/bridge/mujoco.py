@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.arrays import Array, positive, state
+from sarrus.arrays import Array, one_state, positive, state, takes
+from sarrus.bridge.checks import check_ends
 from sarrus.bridge.mujoco_joints import map_joints, to_ours, to_theirs
 from sarrus.bridge.mujoco_trouble import MujocoTrouble
 from sarrus.bridge.plant_run import Control, PlantRecorder, PlantRun
@@ -36,6 +37,7 @@ class MujocoBridge:
     """
 
     def __init__(self, mech: Mechanism, model: Any) -> None:
+        check_ends(mech, model, "MjModel", "mujoco.MjModel.from_xml_path(file)")
         self.mech, self.model = mech, model
         self._map = map_joints(mech, model)
         self._servos = self._read_servos()
@@ -45,6 +47,7 @@ class MujocoBridge:
 
     def to_sarrus(self, data: Any) -> State:
         """q (nq,) and v (nv,) of MuJoCo's data, as measured: loops may be open by what MuJoCo lets them."""
+        self._check_data(data)
         return self.states(data.qpos, data.qvel)
 
     def states(self, qpos: npt.ArrayLike, qvel: npt.ArrayLike) -> State:
@@ -68,6 +71,7 @@ class MujocoBridge:
         """
         import mujoco
 
+        self._check_data(data)
         pose = arguments_of(self.mech).one_pose(q)
         speed = np.zeros(self.mech.nv) if v is None else arguments_of(self.mech).one_tangent(v, "v")
         m = self._map
@@ -128,7 +132,7 @@ class MujocoBridge:
 
     def to_u(self, ctrl: npt.ArrayLike, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """Inputs u (nu,) that MuJoCo's ctrl (nu there,) gives at a state."""
-        given = state(ctrl, "ctrl", self.model.nu, "the MuJoCo model")
+        given = one_state(ctrl, "ctrl", self.model.nu, "the MuJoCo model")
         return self._servos.force(given[: len(self._servos.names)], q, v)
 
     # ------------------------------------------------------------------ runs
@@ -153,11 +157,13 @@ class MujocoBridge:
         """
         import mujoco
 
+        takes(law, "t,q,v", "the law of run")
         step = float(self.model.opt.timestep)
-        substeps = max(1, round(positive(step if dt is None else dt, "dt") / step))
+        substeps = _multiple(positive(step if dt is None else dt, "dt"), step)
         if data is None:
             data = mujoco.MjData(self.model)
             self.to_mujoco(data, *self.mech.default)
+        self._check_data(data)
         recorder, trouble = PlantRecorder(self.mech.nu), MujocoTrouble(self.model, data)
         for _ in range(max(1, round(positive(t_end, "t_end") / (substeps * step)))):
             u = recorder.measure(float(data.time), self.to_sarrus(data), law)
@@ -198,6 +204,15 @@ class MujocoBridge:
         self._driven = {*laws}
         return Servos(self.mech, laws)
 
+    def _check_data(self, data: Any) -> None:
+        import mujoco
+
+        if not isinstance(data, mujoco.MjData):
+            raise InputError(f"data must be the mujoco.MjData of the model, got {type(data).__name__}.")
+        sizes, wanted = (len(data.qpos), len(data.qvel)), (self.model.nq, self.model.nv)
+        if sizes != wanted:
+            raise InputError(f"data must be of the bridge's own model, with nq, nv = {wanted}, got {sizes}.")
+
     def _check_poses(self) -> None:
         """A word where a body of the same name is elsewhere in the two models."""
         import mujoco
@@ -217,6 +232,14 @@ class MujocoBridge:
                 f"bridge of {self.mech.name!r}: body {worst!r} is {far[worst]:.2g} m away from where the"
                 " MuJoCo model has it at the same joint positions; the two describe different robots."
             )
+
+
+def _multiple(dt: float, step: float) -> int:
+    """How many of MuJoCo's steps a control step is."""
+    count = round(dt / step)
+    if count < 1 or abs(dt - count * step) > 1e-6 * dt:
+        raise InputError(f"dt must be a multiple of MuJoCo's step of {step:g} s, got {dt:g} s.")
+    return count
 
 
 def equality_rows(model: Any, data: Any) -> tuple[Array, Array]:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.arrays import Array, positive, state
+from sarrus.arrays import Array, positive, state, takes
+from sarrus.bridge.checks import check_ends
 from sarrus.bridge.plant_run import Control, PlantRecorder, PlantRun, diverged
 from sarrus.errors import InputError
 from sarrus.formats.pinocchio import joint_parts
@@ -47,6 +48,7 @@ class PinocchioBridge:
     """
 
     def __init__(self, mech: Mechanism, model: Any) -> None:
+        check_ends(mech, model, "Model", "pinocchio.buildModelFromUrdf(file)")
         self.mech, self.model = mech, model
         self._parts: list[_Part] = []
         self._mimics: list[tuple[int, int, int, float, float]] = []
@@ -144,15 +146,13 @@ class PinocchioBridge:
             raise InputError(
                 "run knows no Pinocchio models with mimic joints; make a plant of it with MuJoCo."
             )
+        takes(law, "t,q,v", "the law of run")
+        loops, found = _loops(constraints)
         step, model, data = positive(dt, "dt"), self.model, self.model.createData()
-        loops, found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-        for one in constraints:
-            loops.append(one)
-            found.append(one.createData())
         needed = (loops, found) if int(pin.__version__.split(".")[0]) >= 4 else (loops,)
         pin.initConstraintDynamics(model, data, *needed)
         solver = (loops, found, pin.ProximalSettings(1e-12, 1e-12, PROXIMAL, 100))
-        theirs, speed = self.to_pinocchio(*(self.mech.default if start is None else start))
+        theirs, speed = self.to_pinocchio(*(self.mech.default if start is None else _pair(start)))
         recorder, steps = PlantRecorder(self.mech.nu), max(1, round(positive(t_end, "t_end") / step))
         for k in range(steps):
             measured = self.to_sarrus(theirs, speed)
@@ -210,6 +210,29 @@ class PinocchioBridge:
 
     def _entry(self, joint: int) -> tuple[int, int]:
         return self.mech.model.tree.scalar(self.model.names[joint], "bridge")
+
+
+def _loops(constraints: Sequence[Any]) -> tuple[Any, Any]:
+    """Models and data of loops, as Pinocchio wants them."""
+    import pinocchio as pin
+
+    models, found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    try:
+        for one in constraints:
+            models.append(one)
+            found.append(one.createData())
+    except (TypeError, AttributeError):
+        raise InputError(
+            f"constraints must be several pinocchio.RigidConstraintModel, got {constraints!r:.80}."
+        ) from None
+    return models, found
+
+
+def _pair(start: Any) -> tuple[Any, Any]:
+    """Positions and velocities of a start."""
+    if not isinstance(start, (tuple, list)) or len(start) != 2:
+        raise InputError(f"start must be a state (q, v), got {start!r:.80}.")
+    return start[0], start[1]
 
 
 def _width(joint: Joint) -> int:

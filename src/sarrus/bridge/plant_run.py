@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.arrays import Array
+from sarrus.arrays import Array, numeric
 from sarrus.errors import InputError
 from sarrus.mechanism.core.core import State
 
@@ -60,7 +60,7 @@ class PlantRecorder:
         Raises:
             InputError: Where the law has no usable answer at the first state.
         """
-        u = np.array(law(t, *measured), dtype=np.float64)
+        u = numeric(law(t, *measured), f"what the law returns at t = {t:.9g} s", f"{self.nu} finite numbers")
         if u.shape != (self.nu,) or not np.all(np.isfinite(u)):
             self.trouble = f"the law must return {self.nu} finite numbers, got {u} at t = {t:.9g} s"
             if not self._rows:

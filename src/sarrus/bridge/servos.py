@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.arrays import Array, state
+from sarrus.arrays import Array, mapping, one_state
 from sarrus.errors import InputError
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.kinds.actuator_law import ActuatorLaw
@@ -30,8 +30,10 @@ class Servos:
     def __init__(
         self, mech: Mechanism, laws: Mapping[str, Sequence[tuple[int, ActuatorLaw]]] | None = None
     ) -> None:
+        if not isinstance(mech, Mechanism):
+            raise InputError(f"servos takes a Mechanism, got {type(mech).__name__}.")
         self.mech = mech
-        order = laws if laws is not None else _numbered(mech)
+        order = _numbered(mech) if laws is None else _checked(laws)
         self._groups: list[tuple[int, int, int, Sequence[tuple[int, ActuatorLaw]]]] = []
         for k, actuator in enumerate(mech.model.actuators):
             group = order.get(actuator.name, ())
@@ -41,10 +43,15 @@ class Servos:
         named = {entry: law.name for group in order.values() for entry, law in group}
         self.names = tuple(named.get(i, "") for i in range(1 + max(named, default=-1)))
 
+    def _state(self, q: npt.ArrayLike, v: npt.ArrayLike) -> tuple[Array, Array]:
+        owner = f"mechanism {self.mech.name!r}"
+        return one_state(q, "q", self.mech.nq, owner), one_state(v, "v", self.mech.nv, owner)
+
     def force(self, ctrl: npt.ArrayLike, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """Inputs u (nu,) [N m] or [N] of control signals (n,) at a state."""
-        signal = state(ctrl, "ctrl", len(self.names), f"the actuators {list(self.names)}")
-        q, v, u = np.asarray(q), np.asarray(v), np.zeros(self.mech.nu)
+        signal = one_state(ctrl, "ctrl", len(self.names), f"the actuators {list(self.names)}")
+        q, v = self._state(q, v)
+        u = np.zeros(self.mech.nu)
         for k, i, j, group in self._groups:
             x, speed = float(q[i]) if i >= 0 else 0.0, float(v[j])
             for entry, law in group:
@@ -57,10 +64,11 @@ class Servos:
 
     def ctrl(self, u: npt.ArrayLike, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """Control signals (n,) that give the inputs u (nu,) at a state, within their limits."""
-        wanted = state(
+        wanted = one_state(
             u, "u", self.mech.nu, f"{self.mech.name!r}, with actuators {list(self.mech.actuators)}"
         )
-        q, v, signal = np.asarray(q), np.asarray(v), np.zeros(len(self.names))
+        q, v = self._state(q, v)
+        signal = np.zeros(len(self.names))
         for k, i, j, group in self._groups:
             x, speed = float(q[i]) if i >= 0 else 0.0, float(v[j])
             for (entry, law), force in zip(group, _shares([law for _, law in group], wanted[k]), strict=True):
@@ -79,9 +87,20 @@ def servos(mech: Mechanism) -> Servos:
     Args:
         mech: A mechanism; coordinates without a declared law have motors of gear 1.
     """
-    if not isinstance(mech, Mechanism):
-        raise InputError(f"servos takes a Mechanism, got {type(mech).__name__}.")
     return Servos(mech)
+
+
+def _checked(laws: object) -> dict[str, list[tuple[int, ActuatorLaw]]]:
+    """Laws by coordinate, each with its place in ctrl."""
+    found = mapping(laws, "laws", "{coordinate: [(place in ctrl, ActuatorLaw), ...]}")
+    for name, group in found.items():
+        pairs = group if isinstance(group, (list, tuple)) else [None]
+        for one in pairs:
+            if not isinstance(one, tuple) or len(one) != 2 or not isinstance(one[1], ActuatorLaw):
+                raise InputError(
+                    f"laws of {name!r} must be pairs (place in ctrl, ActuatorLaw), got {group!r:.80}."
+                )
+    return found
 
 
 def _numbered(mech: Mechanism) -> dict[str, list[tuple[int, ActuatorLaw]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import gymnasium
@@ -11,8 +12,9 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from ..arrays import Array
-from ..errors import InputError
+from ..arrays import Array, fixed_shape, one_of, positive_whole, whole
+from ..errors import InputError, require_all_known
+from ..mechanism.mechanism import Mechanism
 from ..simulation.copies.stepped_copies import SteppedCopies
 from .delay_line import DelayLine
 from .task import Task
@@ -66,11 +68,21 @@ def _spaces(task: Task) -> tuple[Box, Box]:
     return Box(-np.inf, np.inf, (size,), np.float64), Box(low, high, dtype=np.float64)
 
 
+def _seed(seed: object) -> int | None:
+    """What Gymnasium takes as a seed."""
+    return None if seed is None else whole(seed, "seed")
+
+
 def _task(task: Any, options: dict[str, Any]) -> Task:
     if isinstance(task, Task):
         if options:
             raise InputError(f"options {sorted(options)} belong into the Task.")
         return task
+    if not isinstance(task, Mechanism):
+        raise InputError(f"a task takes a Mechanism, and an environment a Task or one, got {task!r:.80}.")
+    require_all_known("option of a Task", options, [one.name for one in fields(Task)], "MechanismEnv")
+    if "reward" not in options:
+        raise InputError("a Task needs reward=, a function of (t, q, v, u).")
     return Task(task, **options)
 
 
@@ -90,6 +102,8 @@ class MechanismEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc, unused-ig
             **options: fields of `Task`.
         """
         self.task = _task(task, options)
+        if render_mode is not None:
+            one_of(render_mode, "render_mode", self.metadata["render_modes"])
         spaces: Any = _spaces(self.task)
         self.observation_space, self.action_space = spaces
         self.render_mode = render_mode
@@ -97,13 +111,13 @@ class MechanismEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc, unused-ig
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
         """Start an episode."""
-        super().reset(seed=seed)
+        super().reset(seed=_seed(seed))
         self._episodes.start(self.np_random, np.zeros(1, dtype=np.int64))
         return self._episodes.observations()[0], self._info(np.zeros(self.task.mech.nu))
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, Info]:
         """One action, held for dt."""
-        actions = np.asarray(action, dtype=float).reshape(1, -1)
+        actions = fixed_shape(action, "action", (len(self.task.columns),)).reshape(1, -1)
         rewards, terminated, truncated = self._episodes.step(actions)
         observation = self._episodes.observations()[0]
         info = self._info(np.array(self._episodes.u[0]))
@@ -145,7 +159,7 @@ class MechanismVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):  # ty
             **options: fields of `Task`.
         """
         self.task = _task(task, options)
-        self.num_envs = num_envs
+        self.num_envs = positive_whole(num_envs, "num_envs")
         self.single_observation_space, self.single_action_space = _spaces(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -154,7 +168,7 @@ class MechanismVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):  # ty
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
         """Start all episodes."""
-        super().reset(seed=seed)
+        super().reset(seed=_seed(seed))
         self._episodes.start(self.np_random, np.arange(self.num_envs, dtype=np.int64))
         self._over[:] = False
         return self._episodes.observations(), {}
@@ -162,7 +176,8 @@ class MechanismVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):  # ty
     def step(self, actions: Array) -> tuple[Array, Array, Any, Any, Info]:
         """One action each (num_envs, na), held for dt; what ended is (num_envs,) bool."""
         again = np.flatnonzero(self._over)
-        rewards, terminated, truncated = self._episodes.step(np.asarray(actions, dtype=float))
+        shape = (self.num_envs, len(self.task.columns))
+        rewards, terminated, truncated = self._episodes.step(fixed_shape(actions, "actions", shape))
         if len(again):
             self._episodes.start(self.np_random, again.astype(np.int64))
             rewards[again], terminated[again], truncated[again] = 0.0, False, False

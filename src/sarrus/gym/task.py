@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, numbers, positive, positive_whole
+from ..arrays import Array, names, numbers, one_of, positive, positive_whole, takes, whole
 from ..errors import InputError
 from ..mechanism.core.modes import Modes
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.query.time_steps import METHODS
 from ..simulation.copies.copy_modes import copies_modes
 
 Reward = Callable[[Array, Array, Array, Array], npt.ArrayLike]
 Reset = Callable[[np.random.Generator, int], tuple[npt.ArrayLike, npt.ArrayLike]]
 Observe = Callable[[Array, Array, Array], npt.ArrayLike]
 Ends = Callable[[Array, Array, Array], npt.ArrayLike]
+FUNCTIONS = {"reset": "rng,count", "observe": "t,q,v", "terminated": "t,q,v"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,28 +68,46 @@ class Task:
     observation_noise: npt.ArrayLike = 0.0
 
     def __post_init__(self) -> None:
-        positive(self.dt, "dt of a task")
-        positive_whole(self.substeps, "substeps of a task")
-        positive_whole(self.horizon, "horizon of a task")
-        for name in ("action_delay", "observation_delay"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                raise InputError(
-                    f"{name} of a task must be a whole number of actions, not negative, got"
-                    f" {getattr(self, name)!r}."
-                )
-        for name in ("action_noise", "observation_noise"):
-            if np.any(numbers(getattr(self, name), f"{name} of a task") < 0.0):
-                raise InputError(f"{name} of a task is a standard deviation and must not be negative.")
         if not isinstance(self.mech, Mechanism):
             raise InputError(f"a task takes a Mechanism, got {type(self.mech).__name__}.")
         if len(self.mech.model.u_row) or self.mech.model.drives:
             raise InputError(
                 "environments run compiled steps and cannot call Python functions of constraints."
             )
+        self._check_functions()
+        self._check_numbers()
         self.modes()  # refuses switches that it cannot have
-        unknown = [name for name in self.actuators or () if name not in self.mech.actuators]
+        self._check_actuators()
+
+    def _check_functions(self) -> None:
+        takes(self.reward, "t,q,v,u", "reward of a task")
+        for name, arguments in FUNCTIONS.items():
+            if getattr(self, name) is not None:
+                takes(getattr(self, name), arguments, f"{name} of a task")
+
+    def _check_numbers(self) -> None:
+        positive(self.dt, "dt of a task")
+        one_of(self.method, "method of a task", tuple(METHODS))
+        positive_whole(self.substeps, "substeps of a task")
+        positive_whole(self.horizon, "horizon of a task")
+        for name in ("action_delay", "observation_delay"):
+            whole(getattr(self, name), f"{name} of a task")
+        for name in ("action_noise", "observation_noise"):
+            if np.any(numbers(getattr(self, name), f"{name} of a task") < 0.0):
+                raise InputError(f"{name} of a task is a standard deviation and must not be negative.")
+
+    def _check_actuators(self) -> None:
+        wanted = () if self.actuators is None else names(self.actuators, "actuators of a task")
+        unknown = [name for name in wanted if name not in self.mech.actuators]
         if unknown:
             raise InputError(f"{unknown[0]!r} is no actuator; there are {list(self.mech.actuators)}.")
+        if self.limits is None:
+            return
+        size, n = numbers(self.limits, "limits of a task"), len(self.columns)
+        if size.shape not in ((), (1,), (n,)) or np.any(size <= 0.0):
+            raise InputError(
+                f"limits of a task must be one positive number, or {n} of them, got {self.limits!r:.80}."
+            )
 
     def modes(self) -> Modes | None:
         """What can change along the motion: dry friction, stops and contacts; None: nothing."""
@@ -114,8 +134,8 @@ class Task:
     @property
     def columns(self) -> list[int]:
         """Where the actions stand in u."""
-        names = self.mech.actuators if self.actuators is None else self.actuators
-        return [self.mech.actuators.index(name) for name in names]
+        driven = self.mech.actuators if self.actuators is None else self.actuators
+        return [self.mech.actuators.index(name) for name in driven]
 
     @property
     def bounds(self) -> tuple[Array, Array]:
@@ -137,8 +157,11 @@ class Task:
         if self.reset is None:
             q, v = (np.tile(x, (count, 1)) for x in self.mech.default)
         else:
-            q, v = (self._shaped(x, "reset", (count, n)) for x, n in zip(
-                self.reset(rng, count), (self.mech.nq, self.mech.nv), strict=True))  # fmt: skip
+            begun = self.reset(rng, count)
+            if not isinstance(begun, (tuple, list)) or len(begun) != 2:
+                raise InputError(f"reset of a task must return q and v, got {begun!r:.80}.")
+            sizes = self.mech.nq, self.mech.nv
+            q, v = (self._shaped(x, "reset", (count, n)) for x, n in zip(begun, sizes, strict=True))
         found = self._starting.project(q, v)
         if np.any(found.status):
             raise InputError(
@@ -181,9 +204,17 @@ class Task:
 
     @staticmethod
     def _shaped(value: Any, what: str, shape: tuple[int, ...]) -> Array:
-        array = np.asarray(value, dtype=float)
+        array = _array(value, what)
         fits = array.ndim == len(shape) and all(n in (-1, m) for n, m in zip(shape, array.shape, strict=True))
         if not fits:
             wanted = str(shape).replace("-1", "n")
             raise InputError(f"{what} of a task must return an array of shape {wanted}, got {array.shape}.")
         return array
+
+
+def _array(value: Any, what: str) -> Array:
+    """What a function of a task returned."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} of a task must return an array of numbers, got {value!r:.80}.") from None
