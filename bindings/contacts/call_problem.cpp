@@ -109,6 +109,7 @@ void bind_contact_problem(nb::module_& m) {
   m.def("contact_problem", &solve_problem, "A"_a, "B"_a, "b"_a, "table"_a, "limits"_a, "start"_a.none());
   m.def("contact_forces", &contact_forces, "kernel"_a, "states"_a, "modes"_a.none());
   m.attr("SLOT_NUMBERS") = SLOT_NUMBERS;
+  m.attr("CONTACT_STEP_REST") = CONTACT_STEP_REST;
   m.def("contact_impact", &solve_impact_of, "A"_a, "u"_a, "table"_a, "limits"_a, "restitution"_a,
         "poisson"_a);
 }

@@ -95,18 +95,21 @@ struct Steps {
   }
 };
 
-// (q, v, status, error) after a step
+// (q, v, status, error, touched) after a step; touched: whether surfaces do, None where these are ignored
 nb::tuple step(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time, const RunOptions& options,
-               In evaluator) {
+               In evaluator, bool watch) {
   Steps x(s, state, inputs, time, options, evaluator);
   const CheckedArguments& c = x.c;
   NewArray q = c.out({c.m.nq}), v = c.out({c.m.nv}), error = c.out({});
   auto status = c.out<int>({});
+  auto touched = c.out<unsigned char>({});
   x.each([&](long i, States from, const StepCall& call) {
-    s.k.tables.runs.step(c.m, from, call, {q + i * c.m.nq, v + i * c.m.nv, status + i, error + i});
+    unsigned char* seen = watch ? touched + i : nullptr;
+    s.k.tables.runs.step(c.m, from, call, {q + i * c.m.nq, v + i * c.m.nv, status + i, error + i, seen});
   });
-  if (c.batch.rank) return nb::make_tuple(q, v, status, error);
-  return nb::make_tuple(q, v, status.data()[0], error.data()[0]);
+  nb::object seen = watch ? nb::cast(touched) : nb::none();
+  if (c.batch.rank) return nb::make_tuple(q, v, status, error, seen);
+  return nb::make_tuple(q, v, status.data()[0], error.data()[0], seen);
 }
 
 // (A, B, q, v, status): derivatives of a step, and the state after it
@@ -130,7 +133,8 @@ nb::tuple step_derivatives(const Queries& s, nb::tuple state, nb::tuple inputs, 
 }  // namespace
 
 void bind_steps(nb::class_<Queries>& queries) {
-  queries.def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none())
+  queries.def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none(),
+              "watch"_a = false)
       .def("step_derivatives", &query::step_derivatives, "state"_a, "inputs"_a, "time"_a, "options"_a,
            "evaluator"_a.none());
 }

@@ -32,16 +32,18 @@ struct Copies {
   Drives drives;
   nb::object evaluator, plan_object;
   const ModePlan* plan = nullptr;  // of modes; null: all rows act
+  const bool touch;                // surfaces do, in fixed steps
   CopyStates x;
 
   Copies(nb::list given, const RunOptions& options, nb::tuple time, nb::handle actuated, nb::object driven,
-         nb::object plan_of_modes, nb::object functions)
+         nb::object plan_of_modes, nb::object functions, bool contacts)
       : kernels(given),
         o(options),
         t0(nb::cast<double>(time[0])),
         dt(nb::cast<double>(time[1])),
         evaluator(functions),
-        plan_object(plan_of_modes) {
+        plan_object(plan_of_modes),
+        touch(contacts) {
     if (!plan_object.is_none()) plan = &plan_of(plan_object);
     for (nb::handle one : kernels) k.push_back(&nb::cast<const Kernel&>(one));
     if (k.empty()) throw nb::value_error("`kernels` must not be empty");
@@ -66,9 +68,10 @@ struct Copies {
   }
   Run* make(long i, CopyInputs& source) const {
     source.m = &model(i);
-    const Tables& tables = k[0]->tables;
-    return plan ? tables.runs.make_modal(model(i), *plan, o, source.outside())
-                : tables.runs.make(model(i), o, source.outside());
+    const RunTable& runs = k[0]->tables.runs;
+    if (touch) return runs.make_contacts(model(i), o, ContactWay::STEPS, source.outside(), dt);
+    return plan ? runs.make_modal(model(i), *plan, o, source.outside())
+                : runs.make(model(i), o, source.outside());
   }
   // use(i, j, run, source) for copies i = which[j] that are fine, with a run that others may have used before
   template <class Use>
@@ -87,8 +90,8 @@ struct Copies {
     });
   }
 
-  // Starts all copies at q (n, nq), v (n, nv), after `step` steps; or those of `which` (count,) int64. With a
-  // plan, in the modes (n, width).
+  // Starts all copies at q (n, nq), v (n, nv), after `step` steps; or those of `which` (count,) int64. Where there are
+  // modes, in these (n, width); None: all contacts are open before they are settled.
   void start(nb::handle q0, nb::handle v0, nb::handle which, long step, int threads, nb::handle modes) {
     npy_intp count = length_of(q0);
     Dense q(q0, "q", {count, x.nq}), v(v0, "v", {count, x.nv});
@@ -101,9 +104,11 @@ struct Copies {
       x.resize(count);
     }
     Dense given;
-    if (plan) given = Dense(modes, "modes", {count, x.mode_width});
-    for (long j = 0; plan && j < count; ++j)
-      std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
+    if (plan || !modes.is_none()) given = Dense(modes, "modes", {count, x.mode_width});
+    for (long j = 0; j < count; ++j) {
+      if (given.data) std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
+      else std::fill_n(x.mode(order[j]), x.mode_width, 0.0);
+    }
     for (long j = 0; j < count; ++j) {
       bool usable = finite(q + j * x.nq, x.nq) && finite(v + j * x.nv, x.nv);
       x.carried[order[j]] = {};
@@ -121,6 +126,9 @@ struct Copies {
   // Steps first + 1 ... last of all copies that are fine. given: (u, K, q, v), out: (q, v, u, every)
   void advance(long first, long last, nb::tuple given, nb::tuple out, int threads) {
     long count = last - first;
+    auto goes_on = [&](nb::handle x) { return !x.is_none() && length_of(x, 1) == last - first + 1; };
+    if (std::any_of(given.begin(), given.end(), goes_on))
+      ++count;  // with the row of the next step, which begins in the last state
     CallInputs call = {count,
                        {given[0], "u", x.n, count, x.nu},
                        {given[1], "K", x.n, count, 2 * x.nv * x.nu},
@@ -142,7 +150,7 @@ struct Copies {
     }
     drives.known.clear();
   }
-  LanesOfCopies make_lanes() const { return {k[0]->tables, k[0]->m, plan, o}; }
+  LanesOfCopies make_lanes() const { return {k[0]->tables.runs, k[0]->m, plan, touch, o}; }
   void advance_single(const CallInputs& call, long first, long last, const Records& records, int threads) {
     std::vector<long> order(x.n);
     std::iota(order.begin(), order.end(), 0);
@@ -166,7 +174,7 @@ struct Copies {
   }
   // The same where copies fit into lanes.
   void advance_lanes(const CallInputs& call, long first, long last, const Records& records, int threads) {
-    long part = plan ? MODAL_PART : PART;
+    long part = x.mode_width ? MODAL_PART : PART;
     in_parallel(x.n, part, threads, [&](long begin, long end) {
       CopyInputs source = inputs(&call, first);
       std::unique_ptr<Run> run(make(begin, source));
@@ -199,7 +207,7 @@ struct Copies {
     if (o.method.adaptive) return;
     room.resize(5 * x.nv + 3 * model(i).nd);
     x.begin_step(i, a, u, {model(i), k[0]->tables, dt, room.data()});
-    if (plan)
+    if (plan || touch)
       x.carried[i].sampled = false, x.carried[i].error.jumps = 0;  // (2) would need the rows of the mode
   }
   void end_step(long i, const RunState& s, long step, std::vector<double>& room) {
@@ -269,9 +277,10 @@ struct Copies {
 
 void bind_copies(nb::module_& m) {
   nb::class_<Copies>(m, "Copies")
-      .def(nb::init<nb::list, const RunOptions&, nb::tuple, nb::handle, nb::object, nb::object, nb::object>(),
+      .def(nb::init<nb::list, const RunOptions&, nb::tuple, nb::handle, nb::object, nb::object, nb::object,
+                    bool>(),
            "kernels"_a, "options"_a, "time"_a, "actuated"_a, "drives"_a.none(), "plan"_a.none() = nb::none(),
-           "evaluator"_a.none() = nb::none())
+           "evaluator"_a.none() = nb::none(), "contacts"_a = false)
       .def("start", &Copies::start, "q"_a, "v"_a, "which"_a.none(), "step"_a, "threads"_a,
            "modes"_a.none() = nb::none())
       .def_prop_ro("modes",

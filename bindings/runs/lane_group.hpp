@@ -13,14 +13,20 @@ namespace sarrus {
 
 constexpr int MOST_LANES = 8;
 
-// The lanes of a thread: one set where all rows act, else one for each kind of mode.
+// The lanes of a thread: one set where all rows act, else one for each kind of mode; of contacts of surfaces for
+// the one in which all are open.
 struct LanesOfCopies {
   std::unique_ptr<LaneSteps> same;
   std::unique_ptr<ModalLanes> modal;
 
-  LanesOfCopies(const Tables& tables, const ModelD& m, const ModePlan* plan, const Options& o)
-      : same(plan ? nullptr : tables.runs.make_lanes(m, o)),
-        modal(plan ? tables.runs.make_modal_lanes(m, *plan, o) : nullptr) {}
+  LanesOfCopies(const RunTable& runs, const ModelD& m, const ModePlan* plan, bool touch, const Options& o) {
+    if (touch)
+      modal.reset(runs.make_contact_lanes(m, o));
+    else if (plan)
+      modal.reset(runs.make_modal_lanes(m, *plan, o));
+    else
+      same.reset(runs.make_lanes(m, o));
+  }
   bool exist() const { return same || modal; }
   int kind(const double* mode) { return modal ? modal->kind(mode) : 0; }
   LaneSteps& of(int kind) { return modal ? modal->lanes(kind) : *same; }
@@ -203,7 +209,7 @@ struct LaneGroup {
     });
     for (Member* one : alone) step_single(*one, now, reached);
   }
-  bool needs_end(const GroupStep& now) const { return !now.last || schedule; }
+  bool needs_end(const GroupStep& now) const { return !now.last || lanes.modal; }
   // The lanes whose step is regular and whose modes go on
   int step_together(Together& some, const GroupStep& now) {
     int fine = some.lanes.step(some.state, some.all(), some.rank, now.t1 - now.t);

@@ -166,6 +166,7 @@ struct SizedRun : StepsInMode {
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside);
 LaneSteps* make_lanes(const ModelD& m, const Options& o);
 ModalLanes* make_modal_lanes(const ModelD& m, const ModePlan& plan, const Options& o);
+ModalLanes* make_contact_lanes(const ModelD& m, const Options& o);
 void step_derivatives_n(const ModelD& m, States x, const StepCall& call, Held actuated, SlopeArrays out);
 
 SARRUS_END

@@ -138,6 +138,7 @@ struct SteppedArrays {
   double *q, *v;
   int* status;
   double* error;
+  unsigned char* touched;  // whether surfaces do, so that the step is another one; null: they are ignored
 };
 
 // Derivatives of [position increment; velocity] after a step: A (2 nv, 2 nv) with respect to those before it,
@@ -217,6 +218,7 @@ struct RunTable {
   void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
   LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one
   ModalLanes* (*make_modal_lanes)(const ModelD&, const ModePlan&, const Options&);  // the same
+  ModalLanes* (*make_contact_lanes)(const ModelD&, const Options&);  // the same: of open contacts alone
   void (*feedback)(const ModelD&, FeedbackLaw, FeedbackState, double* room, double* u);
   // What three states miss, and two under the same inputs   room: (4 nv)
   StepError (*missing)(const ModelD&, const ReachedStates&, double* room);

@@ -8,6 +8,7 @@
 #include "integrate/single_step.hpp"
 #include "integrate/step_error.hpp"
 #include "run.hpp"
+#include "touch_watch.hpp"
 
 SARRUS_BEGIN
 namespace {
@@ -33,6 +34,7 @@ struct StepWork {
   HeldForce source;
   Stepper<double, LD, HeldForce> s;
   StepLoss<double> loss;
+  TouchWatch touch;
 
   struct Problem {
     const ModelD& m;
@@ -41,8 +43,12 @@ struct StepWork {
   StepWork(const Problem& p, Arena& arena)
       : source{nullptr, p.call.outside}, s(p.m, p.call.options, source, arena) {
     loss.bind(p.m, arena, s.w.ld);
+    touch.bind(p.m, arena);
     if (p.m.sparse) s.w.factor.by_entries = BY_ENTRIES;
   }
+  // Seen before and after each part of the step
+  void begin(const auto& at) { loss.begin(at), touch.begin(at); }
+  void end(auto& at) { loss.end(at), touch.end(at); }
 };
 
 // The sizes of the model that the memory of a thread was last used for: where they are the same, so are the
@@ -117,9 +123,11 @@ void step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) 
       s.status = StepStatus::FINE;
       s.end = 1e300;
       work.loss.error = 0;
+      work.touch.touched = false, work.touch.watches = out.touched != nullptr;
       bool fine = start_alone(s, call.t, call.h / call.parts) &&
-                  steps_alone(s, call.t, call.h, call.parts, work.loss);
+                  steps_alone(s, call.t, call.h, call.parts, work);
       out.error[i] = fine ? work.loss.error : NAN;
+      if (out.touched) out.touched[i] = work.touch.touched;
       if (s.status != StepStatus::FINE) stepped = {};
       store_state(m, {s.t, 0, 0, 0, 0, s.q, s.v, s.a, s.tau, s.rank, s.evaluations, s.status}, i, out);
     }

@@ -63,6 +63,7 @@ const RunTable& run_table() {
                                  .step_derivatives = step_derivatives_n,
                                  .make_lanes = make_lanes,
                                  .make_modal_lanes = make_modal_lanes,
+                                 .make_contact_lanes = make_contact_lanes,
                                  .feedback = feedback,
                                  .missing = missing,
                                  .missing_in_one = missing_in_one};

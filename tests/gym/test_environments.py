@@ -237,3 +237,34 @@ def test_copies_that_start_anew_forget_what_was_delayed() -> None:
 def test_delays_and_noise_that_cannot_be(options, said: str) -> None:
     with pytest.raises(sr.InputError, match=said):
         sr.gym.MechanismEnv(pendulum_task(**options)).reset(seed=0)
+
+
+def test_a_leg_hops_in_a_batch_and_alone() -> None:
+    """Pushed off it leaves the floor; every copy has the bits of an environment of its own."""
+    task = TASKS["Hop"]()
+    many, one = sr.gym.MechanismVectorEnv(task, 5), sr.gym.MechanismEnv(task)
+    gaps = []
+    for env in (many, one):
+        env.reset(seed=3)
+    start = np.array(many._episodes.copies.q)
+    one._episodes.copies.start(start[:1], np.array(many._episodes.copies.v)[:1], np.zeros(1, dtype=np.int64))
+    for k in range(12):
+        push = np.array([-80.0, -80.0]) if k < 5 else np.zeros(2)
+        many.step(np.tile(push, (5, 1)))
+        one.step(push)
+        q = many._episodes.copies.q
+        np.testing.assert_array_equal(q[0], one._episodes.copies.q[0])
+        gaps.append(task.mech.contacts(q).gap.ravel())
+    assert np.min(gaps) >= -1e-9
+    assert np.max(gaps) > 0.005
+
+
+def test_tasks_refuse_what_does_not_go_with_surfaces() -> None:
+    task = TASKS["Hop"]()
+    for options, named in (
+        ({"stops": True}, "stops"),
+        ({"method": "dopri5"}, "fixed steps"),
+        ({"contacts": "x"}, "x"),
+    ):
+        with pytest.raises(sr.InputError, match=named):
+            sr.gym.Task(**{**vars(task), **options})

@@ -45,6 +45,7 @@ struct ContactSettler {
   signed char* events;    // (nslot) SlotEvent
   double* deep;           // (nslot) [m] how far past the touch speeds are: of steps that end behind it
   double residual = 0, used = 1;
+  double touches = CONTACT_TOUCHES;  // 0 where it is known which slots are closed
   double flight = 0;  // [s] rebounds that are shorter are summed up, too
 
   SARRUS_HD ContactSettler(ContactMotion<LDC>& motion, SlotMode* given, Arena& arena)
@@ -76,25 +77,13 @@ SARRUS_HD double normal_speed(const ContactRows<LDC>& c, int contact, const doub
   return 0;
 }
 
-// Which part of the speed of a contact there was at its touch   in: g.speeds, move_freely() where g.flight
-//
-//   u_touch^2 = u^2 - 2 a deep                                                                           (2)
-template <int LDC>
-SARRUS_HD double part_at_touch(const ContactSettler<LDC>& g, int contact) {
-  const ContactRows<LDC>& c = g.x.c;
-  if (!(g.flight > 0)) return 1;
-  double u = normal_speed(c, contact, g.speeds), gained = -2 * normal_speed(c, contact, c.bias);
-  double left = 1 - gained * g.deep[c.which[contact]] / (u * u);
-  return left < 1 ? sqrt_(larger(left, 0.0)) : 1;
-}
-
 template <int LDC>
 SARRUS_FN SettleEnd hit_with(ContactSettler<LDC>& g, double* v, double still) {
   ContactRows<LDC>& c = g.x.c;
   ImpactFound found = solve_velocities(g.x, [&](int contact) {
     bool closes = normal_speed(c, contact, g.speeds) < -still;
     bool rebounds = closes && !g.low[c.which[contact]];
-    return rebounds ? c.law(contact, RESTITUTION) * part_at_touch(g, contact) : 0.0;
+    return rebounds ? c.law(contact, RESTITUTION) : 0.0;
   });
   g.residual = found.solution.residual, g.used = found.used;
   if (found.solution.outcome != ContactOutcome::SOLVED) return end_of(found.solution.outcome);
@@ -276,7 +265,7 @@ template <int LDC>
 SARRUS_FN void find_active(ContactSettler<LDC>& g, const ContactCause& cause) {
   const ContactRows<LDC>& c = g.x.c;
   for (int k = 0; k < c.m.nslot; ++k) {
-    bool near = in_use(c.slot[k]) && c.slot[k].gap <= CONTACT_TOUCHES * c.m.length[0];
+    bool near = in_use(c.slot[k]) && c.slot[k].gap <= g.touches * c.m.length[0];
     g.active[k] = in_use(c.slot[k]) && (near || cause.hits[k] || g.modes[k].state != SLOT_OPEN);
     if (!g.active[k] && g.modes[k].state != SLOT_OPEN) leave(g.modes[k], 0, g.events[k]);
   }

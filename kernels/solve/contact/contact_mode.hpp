@@ -24,5 +24,6 @@ struct SlotMode {
 constexpr int SLOT_NUMBERS = sizeof(SlotMode) / sizeof(double);
 constexpr int CONTACT_MODE_REST =
     3;  // changes within one step, when these began [s]; part of restitution used
+constexpr int CONTACT_STEP_REST = CONTACT_MODE_REST + 1;  // of fixed steps: after the largest speed so far
 
 }  // namespace sarrus

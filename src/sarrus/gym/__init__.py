@@ -1,4 +1,4 @@
-"""Gymnasium environments of mechanisms, and five registered tasks. Needs `pip install sarrus[gym]`.
+"""Gymnasium environments of mechanisms, and six registered tasks. Needs `pip install sarrus[gym]`.
 
 import gymnasium, sarrus.gym
 

@@ -28,7 +28,13 @@ class _Episodes:
     def __init__(self, task: Task, count: int) -> None:
         self.task = task
         self.copies = SteppedCopies(
-            task.mech, count, task.dt, task.substeps, method=task.method, modes=task.modes()
+            task.mech,
+            count,
+            task.dt,
+            task.substeps,
+            method=task.method,
+            modes=task.modes(),
+            contacts=task.touches,
         )
         self.age = np.zeros(count, dtype=int)
         self.u = np.zeros((count, task.mech.nu))

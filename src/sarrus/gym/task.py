@@ -13,6 +13,7 @@ from ..arrays import Array, names, numbers, one_of, positive, positive_whole, ta
 from ..errors import InputError
 from ..mechanism.core.modes import Modes
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.query.contact_steps import IGNORED, refuse_chosen_steps, surfaces_act
 from ..mechanism.query.time_steps import METHODS
 from ..simulation.copies.copy_modes import copies_modes
 
@@ -41,6 +42,7 @@ class Task:
         limits: largest size of each action [N m, N]; default the limits of the actuators.
         method: integrator.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
+        contacts: of surfaces that may touch: "steps" (docs/contacts.md) or "ignore".
         switches: `Contact` objects, as those of `simulate`: constraints that push and do not pull.
         action_delay: actions that pass until one acts; inputs are zero until the first does.
         observation_delay: actions that pass until a state is observed; the first is observed until then.
@@ -66,6 +68,7 @@ class Task:
     observation_delay: int = 0
     action_noise: npt.ArrayLike = 0.0
     observation_noise: npt.ArrayLike = 0.0
+    contacts: str = "steps"
 
     def __post_init__(self) -> None:
         if not isinstance(self.mech, Mechanism):
@@ -77,6 +80,7 @@ class Task:
         self._check_functions()
         self._check_numbers()
         self.modes()  # refuses switches that it cannot have
+        self.touches  # noqa: B018
         self._check_actuators()
 
     def _check_functions(self) -> None:
@@ -110,7 +114,7 @@ class Task:
             )
 
     def modes(self) -> Modes | None:
-        """What can change along the motion: dry friction, stops and contacts; None: nothing."""
+        """What can change along the motion: dry friction, stops and `Contact`; None: nothing."""
         found = copies_modes(self.mech, self.switches, self.stops, None, self.dt / self.substeps)
         if found is not None and found.schedule:
             raise InputError(
@@ -118,6 +122,16 @@ class Task:
                 " have, and Switch(..., closed=...) without a time."
             )
         return found
+
+    @property
+    def touches(self) -> bool:
+        """Whether surfaces act."""
+        if not surfaces_act(self.mech.model, self.contacts, "a task"):
+            return False
+        if self.switches or self.stops:
+            raise InputError(f"a task: switches and stops do not go with surfaces in this version. {IGNORED}")
+        refuse_chosen_steps(METHODS[self.method], "a task")
+        return True
 
     @property
     def _starting(self) -> Mechanism:

@@ -1,4 +1,4 @@
-"""Five tasks with closed loops. Rewards are at most 1 for each action."""
+"""Six tasks with closed loops. Rewards are at most 1 for each action."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose
+from ..models.shapes.convex_shapes import HalfSpace
+from ..models.shapes.shapes import Sphere
 from ..models.tree.joints import Prismatic, Revolute
 from .task import Task
 
@@ -133,6 +135,7 @@ def two_arms_and_a_box() -> Task:
 
 
 SQUAT, UPRIGHT = 0.62, 0.80  # heights of the hip [m]
+FOOT = 0.03  # radius of the round foot [m]
 
 
 def leg_with_four_bar_knee() -> Task:
@@ -157,8 +160,28 @@ def leg_with_four_bar_knee() -> Task:
     return Task(mech, reward, reset, None, terminated, limits=(60.0, 60.0), horizon=150)
 
 
-def four_bar_leg() -> Mechanism:
-    """Hip on a vertical rail, thigh, and a shank that two links guide: a four-bar. The foot is hinged."""
+def hop() -> Task:
+    """The same leg with a round foot on a floor hops: the higher its hip, the better."""
+    mech, hinged = four_bar_leg(hinged=False), four_bar_leg()
+    squat = np.array(hinged.default.q)
+    rail = mech.index("hip").q
+
+    def reset(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+        q = np.tile(squat, (count, 1))
+        return q, hinged.consistent_velocity(q, rng.normal(scale=0.05, size=(count, mech.nv)))
+
+    def reward(t: Array, q: Array, v: Array, u: Array) -> Array:
+        return np.asarray(np.clip((q[:, rail][:, 0] - SQUAT) / 0.5, 0.0, 1.0))
+
+    def terminated(t: Array, q: Array, v: Array) -> Array:
+        low, turned = q[:, rail][:, 0] < 0.4, np.abs(q[:, 1:]).max(axis=1) > math.pi
+        return np.asarray(low | turned)
+
+    return Task(mech, reward, reset, None, terminated, limits=(150.0, 150.0), horizon=150)
+
+
+def four_bar_leg(hinged: bool = True) -> Mechanism:
+    """Hip on a vertical rail, thigh, and a shank on two links: a four-bar. Its foot is hinged or round."""
     thigh, shank, gap = 0.4, 0.42, 0.05
     spec = MechanismSpec(gravity=(0.0, 0.0, -9.81), name="four_bar_leg")
     y = Revolute("y")
@@ -171,13 +194,19 @@ def four_bar_leg() -> Mechanism:
     at, inertia = Pose((0, 0, -0.08)), (0.03, 0.03, 0.003)
     spec.body("shank", parent="front", joint=y, at=at, mass=2.0, com=(-0.02, 0, -shank / 2), inertia=inertia)
     spec.close("knee", "back", "shank", y, at_a=Pose((0, 0, -0.09)), at_b=Pose((-0.06, 0, 0.0)))
-    spec.close("foot", "ground", "shank", y, at_b=Pose((-0.03, 0, -shank)))
+    foot = Pose((-0.03, 0, -shank))
+    if hinged:
+        spec.close("foot", "ground", "shank", y, at_b=foot)
+    else:
+        spec.surface("floor", "ground", HalfSpace(), at=Pose((0, 0, -FOOT)), friction=1.0)
+        spec.surface("foot", "shank", Sphere(FOOT), at=foot)
+        spec.contact("floor", "foot")
     spec.actuate("thigh")
     spec.actuate("front")
     mech = spec.compile()
     guess = {"hip": 0.75, "thigh": 0.45, "front": 1.1, "back": 0.0, "shank": -2.1}
     q = np.array([guess[name] for name in mech.names])
-    return mech.with_default(mech.assemble(q, fixed={"hip": SQUAT}).q)
+    return mech.with_default(mech.assemble(q, fixed={"hip": SQUAT}).q) if hinged else mech
 
 
 TASKS = {
@@ -186,4 +215,5 @@ TASKS = {
     "DeltaTracking": delta_tracking,
     "TwoArmsBox": two_arms_and_a_box,
     "FourBarLeg": leg_with_four_bar_knee,
+    "Hop": hop,
 }

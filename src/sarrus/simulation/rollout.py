@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._kernel import all_cores
 from ..errors import SarrusWarning
 from ..mechanism.core.modes import Mode
+from ..mechanism.core.slot_modes import ContactMode
 from ..mechanism.mechanism import Mechanism
 from .copies.arguments import Policy, check_arguments
 from .copies.cluster import run_on_cluster
@@ -39,7 +40,7 @@ def rollout(
     t0: float = 0.0,
     switches: Any = (),
     stops: bool = False,
-    mode0: Mode | None = None,
+    mode0: Mode | ContactMode | None = None,
     contacts: str = "steps",
     **others: Any,
 ) -> Rollout:
@@ -75,10 +76,10 @@ def rollout(
         t0: time at the start [s]; matters with drives, policies and switches.
         switches: `Switch` objects that switch by the clock, and `Contact` objects, as those of `simulate`.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
-        mode0: which constraints are closed at the start: that of another rollout with the same switches and
-            stops (`Rollout.mode`). Default: as switches and contacts say.
-        contacts: of surfaces that may touch: "steps", refused in this version where there are such surfaces,
-            or "ignore": they go through each other.
+        mode0: which constraints are closed at the start, or what surfaces do: that of another rollout with
+            the same switches and stops (`Rollout.mode`). Default: as switches, contacts and (q0, v0) say.
+        contacts: of surfaces that may touch: "steps" (docs/contacts.md), with a method of fixed steps, or
+            "ignore": they go through each other.
         others: refused by name. Of what only `simulate` has (events, ...) the message says what serves
             instead.
 

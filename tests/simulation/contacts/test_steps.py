@@ -194,5 +194,3 @@ def test_what_has_no_fixed_steps_is_named() -> None:
     ):
         with pytest.raises(sr.InputError, match=named):
             sr.simulate(mech, (0, 1), q, contacts="steps", **options)
-    with pytest.raises(sr.InputError, match="step does not know"):
-        mech.step(q, np.zeros(6), dt=1e-3)

@@ -77,12 +77,6 @@ class Mode:
         part = self.numbers[..., first : first + len(rows)].astype(np.int64)
         return {name: part[..., i][()] for i, name in enumerate(rows)}
 
-    @staticmethod
-    def joined(parts: Sequence[Mode | None]) -> Mode | None:
-        """The modes of several batches of one mechanism, in order."""
-        known = [part for part in parts if part is not None]
-        return Mode(known[0].modes, np.concatenate([part.numbers for part in known])) if known else None
-
     def __getitem__(self, i: Any) -> Mode:
         """The mode of some states of a batch."""
         if self.numbers.ndim == 1:

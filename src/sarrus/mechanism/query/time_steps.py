@@ -20,6 +20,14 @@ from ...tracing.cuda_device import on_cuda
 from ..core.contact_refusals import check_contacts, has_contacts
 from ..core.core import Core, State, whole
 from ..core.modes import Mode
+from .contact_steps import (
+    refuse_chosen_steps,
+    refuse_on_device,
+    start_mode,
+    surfaces_act,
+    touched_steps,
+    why_not_apart,
+)
 from .device_steps import device_step
 from .unusable_states import without_unusable
 
@@ -119,8 +127,8 @@ class TimeSteps(Core):
             substeps: number of equal steps that dt is divided into.
             mode: which constraints are closed, that of another state (`State.mode`, `Rollout.mode`). Default:
                 all of them, friction as (q, v) says.
-            contacts: "steps" (refused in this version where surfaces may touch) or "ignore": they go through
-                each other.
+            contacts: "steps": surfaces that touch push, stick, slide and rebound (docs/contacts.md); or
+                "ignore": they go through each other. Without contact the bits are the same.
 
         Returns:
             The pair (q, v), with its `mode` where rows can change. In a batch a state that has no step, or
@@ -131,34 +139,48 @@ class TimeSteps(Core):
         Raises:
             SarrusError: the step of a single state failed; the message says why.
         """
-        if contacts != "steps" or has_contacts(self.model):
-            check_contacts(self.model, contacts, "step")
+        acts = (contacts != "steps" or has_contacts(self.model)) and surfaces_act(
+            self.model, contacts, "step"
+        )
         if type(q) is not np.ndarray and on_cuda(q):
+            refuse_on_device(acts, "step")
             return device_step(whole(self), (q, v, u, tau), dt, substeps, method)
-        if mode is not None or self._modes is not None:
+        if self._modes is not None or (mode is not None and not acts):
             return self._modal_step((q, v, u, tau), (t, dt, substeps), method, mode)
         usual = type(dt) is float and type(substeps) is int and type(method) is str
         if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
             method = one_of(method, "`method`", tuple(METHODS))
         options = step_options(method, t + dt) if method != "rk4" else _RK4
-        given = (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
+        after, states, touched = self._free_step((q, v, u, tau), (t, dt, substeps), options, acts)
+        if acts:
+            refuse_chosen_steps(METHODS[method], "step")
+            begun = start_mode(whole(self), mode, "mode")
+            after = touched_steps(whole(self), after, touched, states, (t, dt, substeps), options, begun)
+        if type(after.status) is int and after.status:
+            raise self._no_step(after.status, q)
+        if _beyond(after.step_error):
+            self._warn_of_loss(after.step_error, dt, method)
+        return after
+
+    def _free_step(
+        self, states: tuple[Any, ...], time: tuple[float, float, int], options: RunOptions, watch: bool
+    ) -> tuple[State, tuple[Any, ...], Any]:
+        """The states after a step without contacts, the arguments (usable ones), and where surfaces touch."""
+        given = (self._actuated, self._applied), time, options, self.evaluator, watch
         try:
-            found = self._queries.step((q, v, u, tau), *given)
+            found = self._queries.step(states, *given)
         except InputError:
-            usable = without_unusable((q, v, u, tau), whole(self).default)
+            usable = without_unusable(states, whole(self).default)
             if usable is None:
                 raise
-            found = self._queries.step(usable[0], *given)
-            nothing = np.nan, np.nan, StepStatus.NOT_FINITE.value, np.nan
-            for x, no in zip(found, nothing, strict=True):
+            states = usable[0]
+            found = self._queries.step(states, *given)
+            nothing = np.nan, np.nan, StepStatus.NOT_FINITE.value, np.nan, 0
+            for x, no in zip(found[: 5 if watch else 4], nothing, strict=False):
                 x[usable[1]] = no
-        q1, v1, status, error = found
-        if type(status) is int and status:
-            raise self._no_step(status, q)
-        if _beyond(error):
-            self._warn_of_loss(error, dt, method)
-        return State(q1, v1, 0.0, status, None, error)
+        q1, v1, status, error, touched = found
+        return State(q1, v1, 0.0, status, None, error), states, touched
 
     def _warn_of_loss(self, error: float | Array, dt: float, method: str) -> None:
         """That a step, or some of a batch, has nothing to do with the motion any more."""
@@ -278,6 +300,8 @@ class TimeSteps(Core):
         why = StepStatus(status)
         if why == StepStatus.UNSETTLED:
             return InputError(f"step of {self._owner}: {no_force(self.model)}")
+        if apart := why_not_apart(whole(self), why, q):
+            return InputError(f"step of {self._owner}: {apart}.")
         if why == StepStatus.SINGULAR_WITHIN:
             return SingularConstraintError(f"step of {self._owner}: {TROUBLE[why]}.")
         if why == StepStatus.NOT_CLOSED and self.nc:

@@ -14,13 +14,14 @@ import numpy as np
 from ..._kernel import ContactWay, StepStatus
 from ...arrays import Array, BoolArray
 from ...errors import InputError
+from ...mechanism.core.slot_modes import REST_USED, STATE, of_slots
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.query.contact_steps import DEEP
 from ..events.events import Event, UserEvent
 from ..stepping.options import Options
 from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
-from .slot_modes import REST_USED, STATE, of_slots
 
 KERNEL_WAY = {"events": ContactWay.EVENTS, "steps": ContactWay.STEPS}
 INSIDE = 1e-6  # of L: largest penetration at the start
@@ -162,10 +163,7 @@ class ContactModes:
         if last is None or status not in (StepStatus.CHATTER, StepStatus.OPEN_GAP):
             return ""
         if status == StepStatus.OPEN_GAP:
-            return (
-                f"Stopped at t = {last.t[-1]:.9g} s: surfaces are inside each other in a way that one step of"
-                ' motion does not explain, or cannot be moved apart: take a shorter dt, or contacts="events".'
-            )
+            return f"Stopped at t = {last.t[-1]:.9g} s: {DEEP}."
         modes = of_slots(np.asarray(run.mode(run.mode_count - 1)), self._slots)
         closed = [self.start_mechanism.model.structure.slots[k] for k in np.flatnonzero(modes[:, STATE])]
         return (

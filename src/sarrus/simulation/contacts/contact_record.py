@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from ..._kernel import contact_forces
 from ...arrays import Array, frozen
+from ...mechanism.core.slot_modes import CLOSED, SLIDES, STATE, WAY, words
 from ..system.system import System
 from .contact_modes import ContactPart
-from .slot_modes import CLOSED, SLIDES, STATE, WAY, words
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ import numpy as np
 from ...arrays import Array, BoolArray, mapping, numeric, one_of, positive, positive_whole, takes, truth
 from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, unknown_name
-from ...mechanism.core.contact_refusals import check_contacts
 from ...mechanism.core.modes import Modes
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.query.contact_steps import IGNORED, refuse_chosen_steps, surfaces_act
 from ...mechanism.query.time_steps import METHODS
 from ...mechanism.variants.design_variants import common_length, lengths, variants_of
 from ...tracing.cuda_device import require_cuda
 from ...tracing.program import refuse_callables
-from .copy_modes import copies_modes, start_modes
+from .copy_modes import copies_modes, start_modes, touching_modes
 from .linear_feedback import LinearFeedback
 
 CONSISTENT = 1e-6  # of L, and of the speed: a copy that is further off at its start does not start
@@ -54,7 +54,10 @@ class RolloutArguments:
         off: largest |J v - b| of each copy at its start, relative to its speed, (B,).
         device, dtype: as in `rollout`.
         modes: what can change; None: nothing.
-        mode: in which the copies start (B, n); None where nothing can change.
+        mode: in which the copies start (B, n); None where nothing can change, and where surfaces act as
+            (q, v) says.
+        touches: whether surfaces act.
+        inside: by how much surfaces of each copy are inside each other at its start [m], (B,).
     """
 
     mech: Mechanism
@@ -78,6 +81,8 @@ class RolloutArguments:
     dtype: str = "float64"
     modes: Modes | None = None
     mode: Array | None = None
+    touches: bool = False
+    inside: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def count(self) -> int:
@@ -104,13 +109,13 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     """The arguments of `rollout` by name; "others" are those that it does not have."""
     _refuse_others(given.pop("others", {}), given)
     mech = _mechanism(given["mech"])
-    check_contacts(mech.model, given["contacts"], "rollout")
+    touches = surfaces_act(mech.model, given["contacts"], "rollout")
     device = one_of(given["device"], "`device`", ("cpu", "cuda"))
     dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32"))
     if dtype == "float32" and device == "cpu":
         raise InputError('dtype="float32" needs device="cuda"; processors step in float64.')
     if device == "cuda":
-        _on_device(mech, given)
+        _on_device(mech, given, touches)
     steps = positive_whole(given["steps"], "`steps`")
     threads = cores if given["threads"] is None else positive_whole(given["threads"], "`threads`")
     policy, feedback = _policy(mech, given["policy"], given["u"], steps)
@@ -126,12 +131,18 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     t0 = mech._time(given["t0"])
     variants = variants_of(mech, parameters, count)
     dt = positive(given["dt"], "`dt`")
-    modes = copies_modes(mech, given["switches"], given["stops"], given["mode0"], dt)
-    mode = None if modes is None else start_modes(modes, given["mode0"], t0, variants or (mech,), count)
+    method = one_of(given["method"], "`method`", tuple(METHODS))
+    if touches:
+        refuse_chosen_steps(METHODS[method], "rollout")
+        modes, mode = None, touching_modes(mech, given, count)
+    else:
+        modes = copies_modes(mech, given["switches"], given["stops"], given["mode0"], dt)
+        mode = None if modes is None else start_modes(modes, given["mode0"], t0, variants or (mech,), count)
     acts = (
         np.ones(mech.nc, dtype=bool) if modes is None or mode is None else modes.acting(mode[0], mech.model)
     )
     q, v, open_by, off = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0, acts)
+    inside = _inside(variants or (mech,), q) if touches else np.zeros(count)
     return RolloutArguments(
         mech=mech,
         variants=variants,
@@ -144,7 +155,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
         dt=dt,
         steps=steps,
         every=positive_whole(given["every"], "`every`"),
-        method=one_of(given["method"], "`method`", tuple(METHODS)),
+        method=method,
         threads=threads,
         progress=truth(given["progress"], "`progress`"),
         open_by=open_by,
@@ -154,6 +165,8 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
         dtype=dtype,
         modes=modes,
         mode=mode,
+        touches=touches,
+        inside=inside,
     )
 
 
@@ -169,8 +182,10 @@ def _mechanism(mech: Any) -> Mechanism:
     return mech
 
 
-def _on_device(mech: Mechanism, given: dict[str, Any]) -> None:
+def _on_device(mech: Mechanism, given: dict[str, Any], touches: bool) -> None:
     """Refuse what recorded programs do not do, and machines without a device."""
+    if touches:
+        raise InputError(f'rollout with device="cuda" does not know surfaces in this version. {IGNORED}')
     refuse_callables(mech.model, 'rollout with device="cuda"')
     refuse_dry_friction(mech.model, 'rollout with device="cuda"')
     if given["switches"] or given["stops"] or given["mode0"] is not None:
@@ -258,6 +273,17 @@ def _start(
         good &= (open_by <= CONSISTENT * mech.length) & ~(off > CONSISTENT)
     q[~good] = np.nan
     return np.ascontiguousarray(q), np.ascontiguousarray(speeds), open_by, off
+
+
+def _inside(mechs: tuple[Mechanism, ...], q: Array) -> Array:
+    """By how much surfaces are inside each other [m] (B,); copies that are too far get NaN as q (B, nq)."""
+    found = np.zeros(len(q))
+    some = np.flatnonzero(np.isfinite(q).all(axis=1))
+    for part in [some] if len(mechs) == 1 else np.split(some, len(some)) if len(some) else ():
+        one = mechs[int(part[0]) if len(mechs) > 1 else 0]
+        found[part] = np.maximum(-one.contacts(q[part]).gap.min(axis=1, initial=0.0), 0.0)
+    q[found > CONSISTENT * mechs[0].length] = np.nan
+    return found
 
 
 def _misfits(mech: Mechanism, q: Array, v: Array, t0: float, acts: BoolArray) -> tuple[Array, Array]:

@@ -66,6 +66,7 @@ def split(given: RolloutArguments, most: int) -> list[RolloutArguments]:
             feedback=_part_of(given.feedback, begin, end),
             open_by=given.open_by[begin:end],
             off=given.off[begin:end],
+            inside=given.inside[begin:end],
             mode=None if given.mode is None else given.mode[begin:end],
             threads=threads,
             progress=False,

@@ -13,9 +13,11 @@ from ...dynamics.bearing_friction import no_force
 from ...errors import InputError
 from ...mechanism.core.access import actuated_columns
 from ...mechanism.core.modes import Mode
+from ...mechanism.core.slot_modes import ContactMode
+from ...mechanism.query.contact_steps import DEEP
 from ...mechanism.query.time_steps import METHODS, TROUBLE, step_options
 from ..events.events import Event
-from ..run.accuracy import LOST, errors_of_copies, too_long
+from ..run.accuracy import LOST, errors_of_copies, speed_of_rest, too_long
 from ..run.interrupts import Interrupts
 from ..run.outcome import Status
 from ..run.progress import Progress
@@ -47,7 +49,8 @@ class CopiesRun:
         self._copies: Copies | DeviceCopies
         if a.device == "cpu":
             kernels, time = [one.kernel for one in models], (a.t0, a.dt)
-            self._copies = Copies(kernels, options, time, actuated_columns(mech), drives, plan)
+            columns = actuated_columns(mech)
+            self._copies = Copies(kernels, options, time, columns, drives, plan, contacts=a.touches)
         else:
             self._copies = DeviceCopies(mech, a.variants, a.dt, a.dtype)
         rows = 1 + a.steps // a.every
@@ -103,10 +106,10 @@ class CopiesRun:
         """u, K, q, v of these steps; None where the policy failed."""
         a = self._given
         if a.feedback is not None:
-            u_ref, K, q, v = (_part(x, first, last) for x in a.feedback)
+            u_ref, K, q, v = (_part(x, first, last, a.steps) for x in a.feedback)
             return u_ref, K, q, v
         if a.policy is None:
-            return None if a.u is None else _part(a.u, first, last), None, None, None
+            return None if a.u is None else _part(a.u, first, last, a.steps), None, None, None
         t = a.t0 + first * a.dt
         try:
             u = self._answer(a.policy(t, self._copies.q, self._copies.v))
@@ -150,7 +153,7 @@ class CopiesRun:
         messages = [self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)]
         mechs = a.variants or (mech,)
         seen = self._copies.passes()
-        found, wrong = passes(mechs, seen if a.modes is None else seen[:0], a.t0, a.dt)
+        found, wrong = passes(mechs, seen[:0] if a.modes is not None or a.touches else seen, a.t0, a.dt)
         step_error = self._step_error(wrong)
         for i, why in wrong.items():
             if status[i] == Status.END:
@@ -178,9 +181,11 @@ class CopiesRun:
         }
         return Rollout(**together, message=summary(together, (a.dt, a.end)), _mechs=mechs)
 
-    def _mode(self) -> Mode | None:
+    def _mode(self) -> Mode | ContactMode | None:
         """In which the copies are at their end."""
         a = self._given
+        if a.touches:
+            return ContactMode(a.mech.model.structure.slots, np.asarray(self._copies.modes))
         if a.modes is None or isinstance(self._copies, DeviceCopies):
             return None
         return Mode(a.modes, np.asarray(self._copies.modes))
@@ -193,7 +198,8 @@ class CopiesRun:
         if isinstance(self._copies, DeviceCopies):
             error = self._copies.step_error
         else:
-            error = errors_of_copies(self._copies.step_errors, METHODS[a.method].order)
+            rest = speed_of_rest(a.mech) if a.touches else 0.0
+            error = errors_of_copies(self._copies.step_errors, METHODS[a.method].order, rest)
         for i in np.flatnonzero(~(error <= LOST * np.maximum(steps, 1))).tolist():
             wrong.setdefault(i, too_long(a.dt, "this motion", error[i], "Take a shorter dt."))
         return error
@@ -214,27 +220,39 @@ class CopiesRun:
         if status == Status.STOPPED and self._failure is not None:
             return self._failure.message
         if not np.isfinite(self._q[i, 0]).all():
-            if a.open_by[i] > CONSISTENT * a.mech.length:
-                return (
-                    f"Did not start: q0 does not satisfy the constraints, |phi| is {a.open_by[i]:.3g} m"
-                    f" (angles times L), allowed {CONSISTENT * a.mech.length:.1g}; start from"
-                    " mech.project(q0, v0)."
-                )
-            if a.off[i] > CONSISTENT:
-                return (
-                    f"Did not start: v0 does not satisfy the constraints, |J v - b| is {a.off[i]:.3g} of the"
-                    f" speed, allowed {CONSISTENT:g}; start from mech.consistent_velocity(q0, v0)."
-                )
-            return "Did not start: q0 or v0 is not finite, or a quaternion is zero."
+            return f"Did not start: {self._why_not_started(i)}."
         if a.u is not None and not np.isfinite(a.u[min(i, len(a.u) - 1), steps]).all():
             return f"Stopped after t = {t:.9g} s: its input u is not finite at step {steps}."
         if self._bad_answer[i]:
             return f"Stopped after t = {t:.9g} s: the policy gave it an input that is not finite."
-        why = StepStatus(code)
-        said = f"{TROUBLE[why]}." if why != StepStatus.UNSETTLED else no_force(a.mech.model)
-        return f"Stopped after t = {t:.9g} s: {said}"
+        return f"Stopped after t = {t:.9g} s: {self._why(StepStatus(code))}."
+
+    def _why_not_started(self, i: int) -> str:
+        a = self._given
+        if a.open_by[i] > CONSISTENT * a.mech.length:
+            return (
+                f"q0 does not satisfy the constraints, |phi| is {a.open_by[i]:.3g} m (angles times L),"
+                f" allowed {CONSISTENT * a.mech.length:.1g}; start from mech.project(q0, v0)"
+            )
+        if a.off[i] > CONSISTENT:
+            return (
+                f"v0 does not satisfy the constraints, |J v - b| is {a.off[i]:.3g} of the speed, allowed"
+                f" {CONSISTENT:g}; start from mech.consistent_velocity(q0, v0)"
+            )
+        if a.inside[i] > CONSISTENT * a.mech.length:
+            return (
+                f"surfaces are inside each other by {a.inside[i]:.3g} m at q0; start from mech.separate(q0)"
+            )
+        return "q0 or v0 is not finite, or a quaternion is zero"
+
+    def _why(self, status: StepStatus) -> str:
+        """Why a step failed."""
+        a = self._given
+        if status == StepStatus.OPEN_GAP and a.touches:
+            return DEEP
+        return TROUBLE[status] if status != StepStatus.UNSETTLED else no_force(a.mech.model).rstrip(".")
 
 
-def _part(x: Array, first: int, last: int) -> Array:
-    """Rows (B or 1, steps or 1, width) of these steps."""
-    return x if x.shape[1] == 1 else np.ascontiguousarray(x[:, first:last])
+def _part(x: Array, first: int, last: int, steps: int) -> Array:
+    """Rows (B or 1, steps or 1, width) of these steps, and of the one that begins in their last state."""
+    return x if x.shape[1] == 1 else np.ascontiguousarray(x[:, first : min(last + 1, steps)])

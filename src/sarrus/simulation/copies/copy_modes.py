@@ -11,6 +11,7 @@ from ...errors import InputError
 from ...mechanism.core.access import friction_modes
 from ...mechanism.core.modes import Mode, Modes
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.query.contact_steps import IGNORED, start_mode
 from ..events.switches import make_plan
 
 
@@ -36,6 +37,27 @@ def copies_modes(mech: Mechanism, switches: Any, stops: Any, mode: Any, dt: floa
             f" Switch({name!r}); switch by the clock, by contact, or use simulate."
         )
     return plan.modes(mech, dt)
+
+
+def touching_modes(mech: Mechanism, given: dict[str, Any], count: int) -> Array | None:
+    """Numbers (B, n) of the modes of contacts in which B copies start; None: as (q, v) says.
+
+    Args:
+        mech: the mechanism.
+        given: arguments of `rollout` by name.
+        count: B.
+    """
+    if given["switches"] or given["stops"]:
+        raise InputError(
+            f"rollout: switches and stops do not go with surfaces that touch in this version. {IGNORED}"
+        )
+    mode = start_mode(mech, given["mode0"], "mode0")
+    if mode is None:
+        return None
+    numbers = mode.numbers.reshape(-1, mode.numbers.shape[-1])
+    if len(numbers) not in (1, count):
+        raise InputError(f"mode0 has {len(numbers)} modes, there are {count} copies.")
+    return np.ascontiguousarray(np.broadcast_to(numbers, (count, numbers.shape[-1])))
 
 
 def start_modes(

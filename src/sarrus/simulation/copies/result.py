@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ...errors import unknown_name
 from ...mechanism.core.access import actuated_columns
 from ...mechanism.core.modes import Mode
 from ...mechanism.describe.measure import measured
+from ...mechanism.core.slot_modes import ContactMode
 from ...mechanism.describe.measured_states import MeasuredStates
 from ...mechanism.describe.measures import Angle
 from ...mechanism.mechanism import Mechanism
@@ -50,7 +51,8 @@ class Rollout:
             order of time, for each copy (B).
         message: how it went, in words; names copies that failed by their index.
         messages: the same for each copy (B).
-        mode: which rows act at the end of each copy, a `Mode` of B states; None where nothing can change.
+        mode: which rows act at the end of each copy, a `Mode` of B states; where surfaces may touch what they
+            do, a `ContactMode`; None where nothing can change.
     """
 
     t: Array
@@ -66,7 +68,7 @@ class Rollout:
     events: tuple[tuple[Event, ...], ...]
     message: str
     messages: tuple[str, ...]
-    mode: Mode | None = None
+    mode: Mode | ContactMode | None = None
     _mechs: tuple[Mechanism, ...] = field(default=(), repr=False)  # one for each copy, or one for all
 
     def __getitem__(self, name: str) -> Array:
@@ -118,7 +120,9 @@ class Rollout:
             "step_error",
         ):
             together[name] = np.concatenate([getattr(part, name) for part in parts])
-        together["mode"] = Mode.joined([part.mode for part in parts])
+        modes = [part.mode for part in parts if part.mode is not None]
+        numbers = [mode.numbers for mode in modes]
+        together["mode"] = replace(modes[0], numbers=np.concatenate(numbers)) if modes else None
         for name in ("events", "messages"):
             together[name] = tuple(one for part in parts for one in getattr(part, name))
         assert set(together) | {"message"} == {f.name for f in fields(Rollout)}

@@ -32,6 +32,7 @@ class SteppedCopies:
         substeps: int,
         method: str = "rk4",
         modes: Modes | None = None,
+        contacts: bool = False,
     ) -> None:
         """
         Args:
@@ -41,12 +42,15 @@ class SteppedCopies:
             substeps: number of integration steps that it is divided into.
             method: integrator.
             modes: what can change along the motion; None: nothing.
+            contacts: whether surfaces act.
         """
         self.count, self._substeps = count, substeps
         options, time = step_options(method, dt), (0.0, dt / substeps)
         kernel, plan = (mech._kernel, None) if modes is None else (modes.model.kernel, modes.plan)
         self._begun = None if modes is None else modes.begin(0.0, [mech.model]).numbers
-        self._copies = Copies([kernel], options, time, actuated_columns(mech), None, plan=plan)
+        self._copies = Copies(
+            [kernel], options, time, actuated_columns(mech), None, plan=plan, contacts=contacts
+        )
         self._out = *(np.zeros((count, 1, n)) for n in (mech.nq, mech.nv, mech.nu)), NEVER
         self._threads = min(all_cores(), 1 + count // 8)
         nowhere = np.full((count, mech.nq), np.nan), np.zeros((count, mech.nv))

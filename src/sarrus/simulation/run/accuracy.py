@@ -141,8 +141,12 @@ def speed_at_rest(system: System, options: Options) -> float:
     """Speed without units [1/s] that what rests on a contact may have by rounding; 0 without contacts."""
     if options.contacts == "ignore":
         return 0.0
-    model, length = system.model, system.original.length
-    return REST * float(np.sqrt(np.linalg.norm(model.gravity) / length))
+    return speed_of_rest(system.original)
+
+
+def speed_of_rest(mech: Mechanism) -> float:
+    """Speed without units [1/s] that what rests on a contact may have by rounding."""
+    return REST * float(np.sqrt(np.linalg.norm(mech.model.gravity) / mech.length))
 
 
 def _per_step(order: int) -> float:
@@ -158,15 +162,16 @@ def too_long(step: float, motion: str, error: float, way_out: str) -> str:
     )
 
 
-def errors_of_copies(sums: Array, order: int) -> Array:
+def errors_of_copies(sums: Array, order: int, rest: float = 0.0) -> Array:
     """Total of `FixedStepError` of each copy of a rollout (B,), from the sums of the compiled steps (B, 7).
 
     Where inputs jump at the beginning of a step, (1) does not hold. Some of such steps are tested by
     equation (2) of kernels/integrate/step_error.hpp and stand for all of them. It tests positions; errors of
     velocities are estimated from it with the largest acceleration over the largest speed as frequency.
+    Speeds below `rest`, without units [1/s], are rounding.
     """
     moved, faster, sampled, jumps, samples, speed, quickest = sums.T
-    speed = np.maximum(speed, 1e-150)  # its square is a number, too
+    speed = np.maximum(speed, max(rest, 1e-150))  # its square is a number, too
     with np.errstate(all="ignore"):
         smooth = _per_step(order) * (moved + faster / speed)
         each = (GROWTH * RK4_OVER_CUBIC if order >= 4 else 1.0) * sampled / np.maximum(samples, 1.0)
