@@ -133,8 +133,9 @@ nb::tuple step_derivatives(const Queries& s, nb::tuple state, nb::tuple inputs, 
 }  // namespace
 
 void bind_steps(nb::class_<Queries>& queries) {
-  queries.def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none(),
-              "watch"_a = false)
+  queries
+      .def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none(),
+           "watch"_a = false)
       .def("step_derivatives", &query::step_derivatives, "state"_a, "inputs"_a, "time"_a, "options"_a,
            "evaluator"_a.none());
 }

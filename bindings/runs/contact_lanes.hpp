@@ -28,16 +28,25 @@ struct OpenLanes : SizedLanes<LD>, ModalLanes {
   LaneSteps& lanes(int) override { return *this; }
   void keep_few() override {}
 
-  int modes_hold(const LaneState* x, int used) override {
+  // Bits of the used lanes for which holds(modes, state, end)
+  template <class Holds>
+  int lanes_that(const LaneState* x, int used, Holds holds) {
     int found = 0;
-    for (int l = 0; l < Lanes::W; ++l) {
-      if (!(used >> l & 1)) continue;
-      RunState end = this->end(l);
-      found |= watch.stays_open(Lanes::m, end.q, modes(x[l].mode)) << l;
-    }
+    for (int l = 0; l < Lanes::W; ++l)
+      if (used >> l & 1) found |= holds(modes(x[l].mode), x[l], this->end(l)) << l;
     return found;
   }
-  int modes_go_on(const LaneState* x, int used, double) override { return modes_hold(x, used); }
+  int modes_hold(const LaneState* x, int used) override {
+    return lanes_that(x, used, [&](const SlotMode* all, const LaneState&, const RunState& end) {
+      return watch.stays_open(Lanes::m, end.q, all);
+    });
+  }
+  int modes_go_on(const LaneState* x, int used, double h) override {
+    return lanes_that(x, used, [&](const SlotMode* all, const LaneState& from, const RunState& end) {
+      return watch.stays_open(Lanes::m, end.q, all) &&
+             !watch.passes(Lanes::m, {from.q, from.v, end.q, end.v, h}, all);
+    });
+  }
 };
 
 SARRUS_END

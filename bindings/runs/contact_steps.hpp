@@ -5,6 +5,7 @@
 #pragma once
 
 #include "contact_run.hpp"
+#include "integrate/contacts/pass_watch.hpp"
 
 SARRUS_BEGIN
 
@@ -12,12 +13,20 @@ struct ContactSteps : ContactRun {
   static constexpr int MOST_MOVES = 8;
   static constexpr double ROUNDED = 1e-12;  // of L: what corrections move inside by more is moved out, too
   std::vector<double> moved, force;
+  std::vector<char> room;  // of pass
+  PassWatch pass;
   bool stepped = false;  // the settled state is the end of a step
   bool known = false;    // a mode was loaded
   bool inside = false;   // what was hit could not be moved apart
 
   ContactSteps(const ModelD& model, const Options& options, const Outside& calls, double often)
-      : ContactRun(model, options, calls, often), moved(model.nq), force(model.nv) {}
+      : ContactRun(model, options, calls, often), moved(model.nq), force(model.nv) {
+    Arena measure(nullptr);
+    pass.bind(m, measure);
+    room.assign(measure.used + 128, 0);
+    Arena arena(room.data() + (-reinterpret_cast<unsigned long long>(room.data()) & 63));
+    pass.bind(m, arena);
+  }
 
   // Slots that are closed or inside each other meet by positions alone, loops kept
   bool meet(double t) override {
@@ -58,6 +67,7 @@ struct ContactSteps : ContactRun {
     recent()[0] = 0, recent()[1] = t;
     from_time(t);
     x->settler.touches = known ? 0 : CONTACT_TOUCHES;
+    std::fill_n(x->stops, 3 * m.nslot, 0);
     if (!inner->start(t, q, v, rank)) return fail(inner->state().status);
     RunState s = inner->state();
     std::copy_n(s.q, m.nq, x->q);
@@ -79,6 +89,7 @@ struct ContactSteps : ContactRun {
   bool restore(const Instant<double>& at, const History& history, double step) override {
     trouble = StepStatus::FINE;
     from_time(at.t);
+    x->settler.touches = CONTACT_TOUCHES;
     ++changes;
     if (outside.mode_chosen) outside.mode_chosen(outside.context);
     if (!inner->restore(at, history, step)) return fail(inner->state().status);
@@ -102,6 +113,14 @@ struct ContactSteps : ContactRun {
   void from_time(double t) {
     for (int k = 0; k < m.nslot; ++k) modes()[k].until += t;
   }
+  // Where surfaces have come inside each other on the way: back to there. False: steps failed
+  bool stop_at_pass() {
+    RunState s = inner->state();
+    double h = s.t - t0, part = pass.first(m, {q0.data(), v0.data(), s.q, s.v, h}, modes());
+    if (part == 1) return true;
+    x->settler.flight = part * h;
+    return go_to(t0 + part * h);
+  }
   static constexpr double MOST_INSIDE = 1e-2;  // of L: a start that is further inside is refused
   bool step(double h, double t_end) override {
     mark();
@@ -110,6 +129,7 @@ struct ContactSteps : ContactRun {
     if (!inner->step(h, t_end)) return fail(inner->state().status);
     if (!look_at_state(x->now)) return false;
     stepped = true;
+    if (!stop_at_pass()) return false;
     return x->now.ends() || rebounds_over(inner->state().t) ? settle_step(x->now) : accept();
   }
 };

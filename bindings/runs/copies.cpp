@@ -106,8 +106,10 @@ struct Copies {
     Dense given;
     if (plan || !modes.is_none()) given = Dense(modes, "modes", {count, x.mode_width});
     for (long j = 0; j < count; ++j) {
-      if (given.data) std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
-      else std::fill_n(x.mode(order[j]), x.mode_width, 0.0);
+      if (given.data)
+        std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
+      else
+        std::fill_n(x.mode(order[j]), x.mode_width, 0.0);
     }
     for (long j = 0; j < count; ++j) {
       bool usable = finite(q + j * x.nq, x.nq) && finite(v + j * x.nv, x.nv);
@@ -150,7 +152,7 @@ struct Copies {
     }
     drives.known.clear();
   }
-  LanesOfCopies make_lanes() const { return {k[0]->tables.runs, k[0]->m, plan, touch, o}; }
+  LanesOfCopies make_lanes() const { return {k[0]->tables, k[0]->m, plan, touch, o}; }
   void advance_single(const CallInputs& call, long first, long last, const Records& records, int threads) {
     std::vector<long> order(x.n);
     std::iota(order.begin(), order.end(), 0);

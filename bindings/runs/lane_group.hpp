@@ -19,13 +19,13 @@ struct LanesOfCopies {
   std::unique_ptr<LaneSteps> same;
   std::unique_ptr<ModalLanes> modal;
 
-  LanesOfCopies(const RunTable& runs, const ModelD& m, const ModePlan* plan, bool touch, const Options& o) {
+  LanesOfCopies(const Tables& tables, const ModelD& m, const ModePlan* plan, bool touch, const Options& o) {
     if (touch)
-      modal.reset(runs.make_contact_lanes(m, o));
+      modal.reset(tables.runs.make_contact_lanes(m, o));
     else if (plan)
-      modal.reset(runs.make_modal_lanes(m, *plan, o));
+      modal.reset(tables.runs.make_modal_lanes(m, *plan, o));
     else
-      same.reset(runs.make_lanes(m, o));
+      same.reset(tables.runs.make_lanes(m, o));
   }
   bool exist() const { return same || modal; }
   int kind(const double* mode) { return modal ? modal->kind(mode) : 0; }

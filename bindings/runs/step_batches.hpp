@@ -46,6 +46,17 @@ struct StepWork {
     touch.bind(p.m, arena);
     if (p.m.sparse) s.w.factor.by_entries = BY_ENTRIES;
   }
+  // To state i of a call
+  void load(const States& x, const StepCall& call, long i, bool watches) {
+    const ModelD& m = s.m;
+    source.tau = call.tau + i * m.nv;
+    for (int j = 0; j < m.nq; ++j) s.q1[j] = x.q[i * m.nq + j];
+    for (int j = 0; j < m.nv; ++j) s.v1[j] = x.v[i * m.nv + j];
+    s.status = StepStatus::FINE;
+    s.end = 1e300;
+    loss.error = 0;
+    touch.touched = false, touch.watches = watches;
+  }
   // Seen before and after each part of the step
   void begin(const auto& at) { loss.begin(at), touch.begin(at); }
   void end(auto& at) { loss.end(at), touch.end(at); }
@@ -117,15 +128,9 @@ void step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) 
     auto& s = work.s;
     for (long i = 0; i < x.n; ++i) {
       if (s.status != StepStatus::FINE) std::memset(memory.memory, 0, measure.used);  // also what padding has
-      work.source.tau = call.tau + i * m.nv;
-      for (int j = 0; j < m.nq; ++j) s.q1[j] = x.q[i * m.nq + j];
-      for (int j = 0; j < m.nv; ++j) s.v1[j] = x.v[i * m.nv + j];
-      s.status = StepStatus::FINE;
-      s.end = 1e300;
-      work.loss.error = 0;
-      work.touch.touched = false, work.touch.watches = out.touched != nullptr;
-      bool fine = start_alone(s, call.t, call.h / call.parts) &&
-                  steps_alone(s, call.t, call.h, call.parts, work);
+      work.load(x, call, i, out.touched != nullptr);
+      bool fine =
+          start_alone(s, call.t, call.h / call.parts) && steps_alone(s, call.t, call.h, call.parts, work);
       out.error[i] = fine ? work.loss.error : NAN;
       if (out.touched) out.touched[i] = work.touch.touched;
       if (s.status != StepStatus::FINE) stepped = {};

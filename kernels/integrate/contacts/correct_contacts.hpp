@@ -46,7 +46,8 @@ SARRUS_FN bool close_gaps(ContactMotion<LDC>& x, const double* from, double* q, 
   return true;
 }
 
-// The same for the contacts of which meets(slot); what sticks stays. False: nothing to be moved, or it cannot be.
+// The same for the contacts of which meets(slot); what sticks stays. False: nothing to be moved, or it cannot
+// be.
 template <int LDC, class Choose>
 SARRUS_FN bool move_onto(ContactMotion<LDC>& x, const State<double>& s, const SlotMode* modes, Choose meets,
                          double* q) {
@@ -58,7 +59,7 @@ SARRUS_FN bool move_onto(ContactMotion<LDC>& x, const State<double>& s, const Sl
          close_gaps(x, s.q, q, [&](const ContactBlock& b) { return sticks_in(c, modes, b); });
 }
 
-// Speeds of slots that are `deep` (nslot) inside become those at their touch, so that moving out adds no energy:
+// Speeds of slots that are `deep` (nslot) inside become those at their touch; so moving out adds no energy:
 //
 //   u_touch^2 = u^2 + 2 a deep,   a < 0 the acceleration of the gap                                      (1)
 //

@@ -46,7 +46,7 @@ struct ContactSettler {
   double* deep;           // (nslot) [m] how far past the touch speeds are: of steps that end behind it
   double residual = 0, used = 1;
   double touches = CONTACT_TOUCHES;  // 0 where it is known which slots are closed
-  double flight = 0;  // [s] rebounds that are shorter are summed up, too
+  double flight = 0;                 // [s] rebounds that are shorter are summed up, too
 
   SARRUS_HD ContactSettler(ContactMotion<LDC>& motion, SlotMode* given, Arena& arena)
       : x(motion), modes(given) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,27 +72,34 @@ def start_mode(mech: Mechanism, mode: Any, name: str) -> ContactMode | None:
     return mode
 
 
-def touched_steps(
-    mech: Mechanism,
-    free: State,
-    touched: BoolArray,
-    given: tuple[Any, Any, Any, Any],
-    time: tuple[float, float, int],
-    options: RunOptions,
-    begun: ContactMode | None,
-) -> State:
+@dataclass(frozen=True)
+class AskedStep:
+    """A step that a user asks for.
+
+    Attributes:
+        given: q, v, u, tau.
+        time: t, dt [s] and the number of substeps.
+        options: of the steps.
+        begun: the mode before; None: what (q, v) says.
+    """
+
+    given: tuple[Any, Any, Any, Any]
+    time: tuple[float, float, int]
+    options: RunOptions
+    begun: ContactMode | None
+
+
+def touched_steps(mech: Mechanism, free: State, touched: BoolArray, asked: AskedStep) -> State:
     """States after a step, of which some touch.
 
     Args:
         mech: the mechanism.
         free: the states after a step without contacts.
         touched: which of them are replaced by a step with contacts.
-        given: q, v, u, tau.
-        time: t, dt [s] and the number of substeps.
-        options: of the steps.
-        begun: the mode before; None: what (q, v) says.
+        asked: the step.
     """
-    (q, v, u, tau), names = given, mech.model.structure.slots
+    (q, v, u, tau), names = asked.given, mech.model.structure.slots
+    begun = asked.begun
     batch = free.q.shape[:-1]
     closed = touched if begun is None else touched | begun.touches
     if not np.any(closed):
@@ -104,7 +112,7 @@ def touched_steps(
     flat = [
         np.broadcast_to(np.asarray(x, dtype=float), (*batch, n)).reshape(-1, n)[which] for x, n in of_states
     ]
-    copies = _stepped(mech, flat, numbers[which], time, options)
+    copies = _stepped(mech, flat, numbers[which], asked)
     status = np.asarray(copies.status).astype(np.int32)
     after = [np.array(x).reshape(-1, x.shape[-1]) for x in free]
     for to, found in zip(after, (copies.q, copies.v), strict=True):
@@ -116,7 +124,8 @@ def touched_steps(
     mode = ContactMode(names, shaped[2])
     if not batch:
         return State(shaped[0], shaped[1], 0.0, int(all_status[0]), mode, float(error[0]))
-    return State(shaped[0], shaped[1], 0.0, all_status.reshape(batch), mode, error.reshape(batch))
+    of_batch: Any = all_status.reshape(batch)
+    return State(shaped[0], shaped[1], 0.0, of_batch, mode, error.reshape(batch))
 
 
 def _mode_before(mech: Mechanism, begun: ContactMode | None, batch: tuple[int, ...]) -> Array:
@@ -128,17 +137,15 @@ def _mode_before(mech: Mechanism, begun: ContactMode | None, batch: tuple[int, .
     return np.array(np.broadcast_to(mode.numbers, (*batch, width))).reshape(-1, width)
 
 
-def _stepped(
-    mech: Mechanism, flat: list[Array], numbers: Array, time: tuple[float, float, int], options: RunOptions
-) -> Copies:
+def _stepped(mech: Mechanism, flat: list[Array], numbers: Array, asked: AskedStep) -> Copies:
     """The copies after their step."""
-    (q, v, tau), (t, dt, substeps) = (np.ascontiguousarray(x) for x in flat), time
+    (q, v, tau), (t, dt, substeps) = (np.ascontiguousarray(x) for x in flat), asked.time
     if mech.nc:
         q, v = (np.ascontiguousarray(x) for x in mech.project(q, v, t))
     drives = mech.evaluator.drive if mech.model.drives else None
     copies = Copies(
         [mech._kernel],
-        options,
+        asked.options,
         (t, dt / substeps),
         np.arange(mech.nv, dtype=np.int32),
         drives,

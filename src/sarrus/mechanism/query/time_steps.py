@@ -21,6 +21,7 @@ from ..core.contact_refusals import check_contacts, has_contacts
 from ..core.core import Core, State, whole
 from ..core.modes import Mode
 from .contact_steps import (
+    AskedStep,
     refuse_chosen_steps,
     refuse_on_device,
     start_mode,
@@ -156,7 +157,8 @@ class TimeSteps(Core):
         if acts:
             refuse_chosen_steps(METHODS[method], "step")
             begun = start_mode(whole(self), mode, "mode")
-            after = touched_steps(whole(self), after, touched, states, (t, dt, substeps), options, begun)
+            asked = AskedStep(states, (t, dt, substeps), options, begun)
+            after = touched_steps(whole(self), after, touched, asked)
         if type(after.status) is int and after.status:
             raise self._no_step(after.status, q)
         if _beyond(after.step_error):
@@ -224,8 +226,8 @@ class TimeSteps(Core):
             q0, v0 = project(q0, v0, t) if batch else (x[None] for x in project(q0[0], v0[0], t))
         drives = self.evaluator.drive if self.model.drives else None
         every, parts = np.arange(self.nv, dtype=np.int32), (t, dt / substeps)
-        kernels, changes = [modes.model.kernel], {"plan": modes.plan, "evaluator": self.evaluator}
-        copies = Copies(kernels, options, parts, every, drives, **changes)
+        kernels, plan = [modes.model.kernel], modes.plan
+        copies = Copies(kernels, options, parts, every, drives, plan=plan, evaluator=self.evaluator)
         threads = 1 if self.model.functions else min(all_cores(), count)
         copies.start(q0, v0, None, 0, threads, np.ascontiguousarray(numbers))
         out = *(np.zeros((count, 1, n)) for n in (self.nq, self.nv, self.nv)), NEVER

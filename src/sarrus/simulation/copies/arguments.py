@@ -110,12 +110,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     _refuse_others(given.pop("others", {}), given)
     mech = _mechanism(given["mech"])
     touches = surfaces_act(mech.model, given["contacts"], "rollout")
-    device = one_of(given["device"], "`device`", ("cpu", "cuda"))
-    dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32"))
-    if dtype == "float32" and device == "cpu":
-        raise InputError('dtype="float32" needs device="cuda"; processors step in float64.')
-    if device == "cuda":
-        _on_device(mech, given, touches)
+    device, dtype = _device(mech, given, touches)
     steps = positive_whole(given["steps"], "`steps`")
     threads = cores if given["threads"] is None else positive_whole(given["threads"], "`threads`")
     policy, feedback = _policy(mech, given["policy"], given["u"], steps)
@@ -134,10 +129,8 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     method = one_of(given["method"], "`method`", tuple(METHODS))
     if touches:
         refuse_chosen_steps(METHODS[method], "rollout")
-        modes, mode = None, touching_modes(mech, given, count)
-    else:
-        modes = copies_modes(mech, given["switches"], given["stops"], given["mode0"], dt)
-        mode = None if modes is None else start_modes(modes, given["mode0"], t0, variants or (mech,), count)
+    modes = None if touches else copies_modes(mech, given["switches"], given["stops"], given["mode0"], dt)
+    mode = _start_mode(modes, given, (variants or (mech,), count, t0), touches)
     acts = (
         np.ones(mech.nc, dtype=bool) if modes is None or mode is None else modes.acting(mode[0], mech.model)
     )
@@ -170,6 +163,16 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     )
 
 
+def _start_mode(
+    modes: Modes | None, given: dict[str, Any], of: tuple[tuple[Mechanism, ...], int, float], touches: bool
+) -> Array | None:
+    """Numbers of the modes in which copies start; of: their mechanisms, how many they are, the time [s]."""
+    mechs, count, t0 = of
+    if touches:
+        return touching_modes(mechs[0], given, count)
+    return None if modes is None else start_modes(modes, given["mode0"], t0, mechs, count)
+
+
 def _mechanism(mech: Any) -> Mechanism:
     if not isinstance(mech, Mechanism):
         raise InputError(f"rollout takes a Mechanism, got {type(mech).__name__}.")
@@ -180,6 +183,17 @@ def _mechanism(mech: Any) -> Mechanism:
             f" {listed}; use simulate, or step, for this mechanism."
         )
     return mech
+
+
+def _device(mech: Mechanism, given: dict[str, Any], touches: bool) -> tuple[str, str]:
+    """Where copies are stepped, and in which numbers."""
+    device = one_of(given["device"], "`device`", ("cpu", "cuda"))
+    dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32"))
+    if dtype == "float32" and device == "cpu":
+        raise InputError('dtype="float32" needs device="cuda"; processors step in float64.')
+    if device == "cuda":
+        _on_device(mech, given, touches)
+    return device, dtype
 
 
 def _on_device(mech: Mechanism, given: dict[str, Any], touches: bool) -> None:

@@ -184,9 +184,11 @@ class CopiesRun:
     def _mode(self) -> Mode | ContactMode | None:
         """In which the copies are at their end."""
         a = self._given
+        if isinstance(self._copies, DeviceCopies):
+            return None
         if a.touches:
             return ContactMode(a.mech.model.structure.slots, np.asarray(self._copies.modes))
-        if a.modes is None or isinstance(self._copies, DeviceCopies):
+        if a.modes is None:
             return None
         return Mode(a.modes, np.asarray(self._copies.modes))
 

@@ -13,8 +13,8 @@ from ...arrays import Array, frozen
 from ...errors import unknown_name
 from ...mechanism.core.access import actuated_columns
 from ...mechanism.core.modes import Mode
-from ...mechanism.describe.measure import measured
 from ...mechanism.core.slot_modes import ContactMode
+from ...mechanism.describe.measure import measured
 from ...mechanism.describe.measured_states import MeasuredStates
 from ...mechanism.describe.measures import Angle
 from ...mechanism.mechanism import Mechanism

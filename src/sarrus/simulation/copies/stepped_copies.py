@@ -31,6 +31,7 @@ class SteppedCopies:
         dt: float,
         substeps: int,
         method: str = "rk4",
+        *,
         modes: Modes | None = None,
         contacts: bool = False,
     ) -> None:
