@@ -127,6 +127,11 @@ def test_machines(run: Callable[..., dict[str, float]]) -> None:
     assert run("gallery/machines.py")["open"] < 1e-12
 
 
+def test_surface_machines(run: Callable[..., dict[str, float]]) -> None:
+    impacts = run("gallery/surface_machines.py")
+    assert all(impacts.values()) and impacts["ratchet"] > 10
+
+
 def test_balance(run: Callable[..., dict[str, float]]) -> None:
     """Least mean square of the shaking force: half of the piston's mass is balanced."""
     assert run("gallery/balance.py")["counterweight"] == pytest.approx(0.3 + 0.8 / 2, rel=1e-4)

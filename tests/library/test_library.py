@@ -90,6 +90,14 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("wiper", {}, 7, 12, 1),
     ("toggle_clamp", {}, 4, 6, 1),
     ("six_bar_press", {}, 7, 12, 1),
+    ("geneva_drive", {}, 2, 0, 2),
+    ("geneva_drive", {"slots": 6, "pin": 0.003}, 2, 0, 2),
+    ("flying_follower", {}, 2, 0, 2),
+    ("ratchet", {}, 2, 0, 2),
+    ("ratchet", {"teeth": 20, "depth": 0.005}, 2, 0, 2),
+    ("spring_latch", {}, 2, 0, 2),
+    ("escapement", {}, 2, 0, 2),
+    ("escapement", {"teeth": 15}, 2, 0, 2),
 ]
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
@@ -98,6 +106,7 @@ CONTRACT = (
     " robot_arm arms_around_box net scissor deployable_ring chain_mail"
     " peaucellier scissor_lift folding_chair double_wishbone excavator landing_gear"
     " planetary_gearbox cam_follower bicycle wiper toggle_clamp six_bar_press"
+    " geneva_drive flying_follower ratchet spring_latch escapement"
 ).split()
 CASE = ("name", "parameters", "nv", "nc", "dof")
 IDS = ["-".join([name, *map(str, parameters.values())]) for name, parameters, *_ in STATED]

@@ -18,6 +18,8 @@ from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum
 from .platforms import cable_robot, delta, stewart, three_rrr
 from .robot_arms import robot_arm
 from .structures import chain_mail, deployable_ring, net, scissor
+from .surface_catches import escapement, ratchet, spring_latch
+from .surface_drives import flying_follower, geneva_drive
 from .walking import jansen_leg, pantograph_leg, quadruped, rolling_disk
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "net", "scissor", "deployable_ring", "chain_mail",
     "peaucellier", "scissor_lift", "folding_chair", "double_wishbone", "excavator", "landing_gear",
     "planetary_gearbox", "cam_follower", "bicycle", "wiper", "toggle_clamp", "six_bar_press",
+    "geneva_drive", "flying_follower", "ratchet", "spring_latch", "escapement",
     "MECHANISMS", "names",
 ]  # fmt: skip
 

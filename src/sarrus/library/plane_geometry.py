@@ -126,3 +126,13 @@ def chain(
 def joint_angles(headings: Sequence[float]) -> list[float]:
     """Angles of the joints from the headings of the links [rad]."""
     return [wrap(q) for q in np.diff(headings, prepend=0.0)]
+
+
+def on_circle(radius: float, angle: float) -> tuple[float, float]:
+    """A point of a circle about the origin, at an angle from the x axis [rad]."""
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def arc_bulge(angle: float) -> float:
+    """Bulge of an arc of a Profile over an angle, counterclockwise where it is positive [rad]."""
+    return math.tan(angle / 4)
