@@ -127,6 +127,13 @@ SARRUS_HD bool is_rounding(double size, double before) {
   return size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before);
 }
 
+// The last correction w.a, from which nothing follows for the factorization
+SARRUS_FN void move_across(auto& s, auto* across, const auto& chart) {
+  add(across, s.w.a, s.m.nv);
+  add(s.u, s.w.a, s.m.nv);
+  integrate(s.m, chart.q0, s.u, s.q1);
+}
+
 // s.u, s.q1 with local coordinates y: closed by Newton, starting with `across` and ending with it. Uses the
 // last factorization while that converges fast. Leaves s.w factorized.
 template <class T, int LDC, class S>
@@ -145,6 +152,7 @@ SARRUS_FN bool close_stage(Stepper<T, LDC, S>& s, double t, const T* y, T* acros
     if (!(size < 1e3)) return s.fail(StepStatus::NOT_CLOSED);
     bool exact = value(position_residual(m, w)) <= 2 * CLOSED_TIGHT;  // what is left of phi is rounding
     if (exact || is_rounding(size, before)) {
+      if (!exact) move_across(s, across, chart);
       if (!fresh) evaluate_inertia(s);
       return fresh || refactor(s, chart) || s.fail(StepStatus::NOT_CLOSED);
     }
