@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.state.footing import STILL
+from sarrus.control.core.fading import ENCODERS
+from sarrus.control.state.footing import NOISES
 
 C = sr.control
 SIDES = {"l": 0.1, "r": -0.1}
@@ -107,6 +108,26 @@ def test_a_foot_that_slides_is_reported(joint: object) -> None:
     np.testing.assert_allclose(rests.u, expected.u, atol=1e-6 * np.abs(expected.u).max())
 
 
+@pytest.mark.parametrize("speed", [1e-5, 1e-3, 2e-2])
+def test_what_counts_as_moving_follows_from_the_accuracy_of_speeds(speed: float) -> None:
+    """A foot slips at 3 mm/s: certain where speeds are known to 1e-5, not where to 1e-3 or 0.02. Before, 0.1
+    lengths per second were the bound whatever was declared: good sensors were not believed, and noise of bad
+    ones was called slipping."""
+    home = biped(sr.Fixed())
+    _, q = stepped(home, 0.0, 0.2)
+    law = standing(home, q, measurement=(1e-5, speed))
+    law.solve(0.0, q, np.zeros(home.nv))
+    assert (law.solve(0.01, q, sliding(home, q, 3e-3)).status == C.Status.SLIPPING) == (speed < 1e-4)
+    rng = np.random.default_rng(0)
+    for k in range(100):
+        noise = speed * np.asarray(home.units.unit) * rng.normal(size=home.nv)
+        assert law.solve(0.02 + 0.01 * k, q, noise).status != C.Status.SLIPPING
+    law.reset()
+    law.solve(0.0, q, np.zeros(home.nv))
+    found = law.solve(0.01, q, sliding(home, q, 50.0 * speed * home.length))
+    assert found.status == C.Status.SLIPPING and set(found.slips) == {"solel"}
+
+
 def sliding(mech: sr.Mechanism, q: np.ndarray, speed: float, axis: int = 0) -> np.ndarray:
     """Velocity with the left foot at this speed along an axis, the right one at rest."""
     J = np.concatenate([mech.jacobian(q, "footl"), mech.jacobian(q, "footr")])
@@ -170,7 +191,7 @@ def test_a_plant_on_three_feet_under_a_law_that_counts_on_four() -> None:
     assert run.success
     moved = [robot.pose(q, "rear_right_shank").apply((0.0, 0.0, -0.2)) for q in run.q]
     speed = np.linalg.norm(np.gradient(moved, run.t, axis=0), axis=1)
-    first = run.t[np.argmax(speed > 2.0 * STILL * robot.length)]
+    first = run.t[np.argmax(speed > 2.0 * NOISES * ENCODERS[1] * robot.length)]
     said = [t for t, status, _ in law.events if status == C.Status.SLIPPING]
     assert said and abs(said[0] - first) < 0.01
 

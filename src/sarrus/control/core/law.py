@@ -112,7 +112,8 @@ class Law:
         self._order = Order.of(gives, names, motors)
         self._motors = None if self._limits is None else self._limits.motors
         pushes = np.zeros(0) if self._limits is None else self._limits.pushes
-        self._footing = Footing(system, pushes, nonnegative(self.contact_damping, "contact_damping"))
+        damping = nonnegative(self.contact_damping, "contact_damping")
+        self._footing = Footing(system, pushes, damping, self._accuracy)
         self._selector = InputSelector(self._solver, self._order, self._motors)
         self._undetermined_by_rows: dict[Any, str] = {}
         self._usual_ranks: dict[Any, int] = {}

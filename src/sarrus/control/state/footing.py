@@ -21,7 +21,8 @@ from ...models.tree.bodies import GROUND
 
 PLACED = 1e-6  # gap, lengths over L, from which a fixed foot is taken to stand elsewhere than declared
 NEAR = 1e-2  # the same for other constraints, and for what has moved since it was put down
-STILL = 0.1  # speed [1/s, lengths over L] from which a contact counts as moving
+NOISES = 20.0  # errors of measurement from which a contact counts as moving: the rate of a foot sums those of
+# all joints between two feet and of the trunk, 3 to 4 times that of one, and some chance in 1e4 samples
 
 
 @dataclass(frozen=True)
@@ -68,14 +69,17 @@ class Footing:
         normals: of rows along which a contact only pushes, the sign of the force on its second body (nc,), 0
             for the others; () where nobody says.
         damping: rate [1/s] at which contacts that move are to be brought to rest.
+        accuracy: (angle, speed) of measured states [rad], [1/s]; lengths over L.
 
     Attributes:
         movement: of the last step.
         settling: this rate for the rows (nc,) of contacts that moved in the last step; None where none did.
     """
 
-    def __init__(self, system: Any, normals: Array, damping: float) -> None:
+    def __init__(self, system: Any, normals: Array, damping: float, accuracy: tuple[float, float]) -> None:
         self._system, self._damping = system, damping
+        angle, speed = accuracy
+        self._near, self._still = max(NEAR, NOISES * angle), NOISES * speed
         self._normals = normals if len(normals) else np.zeros(system.nc)
         self._contacts = _contacts_of(system)
         self._per_row = np.asarray(system.units.per_row)
@@ -129,9 +133,9 @@ class Footing:
         """Whether the same constraints hold as before and none of them has moved."""
         return (
             rows is self._rows
-            and found.gap <= NEAR
-            and largest(found.measured - self._place, self._watched) <= NEAR
-            and largest(found.slip, self._watched) <= STILL
+            and found.gap <= self._near
+            and largest(found.measured - self._place, self._watched) <= self._near
+            and largest(found.slip, self._watched) <= self._still
         )
 
     def _gaps(self, phi: Array) -> dict[str, float]:
@@ -143,10 +147,10 @@ class Footing:
         """Gap up to which it is where it was."""
         fresh = one.name in self._fresh
         if one.is_point:
-            return -1.0 if fresh else NEAR
+            return -1.0 if fresh else self._near
         if one.is_foot:
-            return PLACED if fresh and one.is_fixed else NEAR
-        return NEAR if one.name in self._opened else np.inf
+            return PLACED if fresh and one.is_fixed else self._near
+        return self._near if one.name in self._opened else np.inf
 
     def _put_down(self, due: list[_Contact], phi: Array, q: Array) -> Any | None:
         """The system with these constraints where they are; None where only points moved."""
@@ -178,9 +182,9 @@ class Footing:
             speed, normals = away[one.rows], self._normals[one.rows]
             off = float(np.max(np.where(normals != 0.0, normals * speed, 0.0), initial=0.0))
             along = float(np.linalg.norm(np.where(normals == 0.0, speed, 0.0)))
-            if off > STILL:
+            if off > self._still:
                 lifts[one.name] = off * self._length
-            elif along > STILL:
+            elif along > self._still:
                 slips[one.name] = along * self._length
         self.settling = self._settled(holding, {*slips, *lifts})
         return Movement(slips, lifts, shifted) if slips or lifts or shifted else RESTING
