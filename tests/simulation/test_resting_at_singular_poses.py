@@ -46,6 +46,15 @@ def test_let_go_from_rest_in_the_flat_pose(size: list[float]) -> None:
     assert np.max(np.abs(run.q[early, 0] - run.q[early, 2])) < 1e-6
 
 
+def test_steps_below_the_resolution_of_time_are_looked_at() -> None:
+    """At rest in the flat pose steps of 0 s were recorded; between them lies nothing, of which NumPy has
+    no singular values: its error ended the run."""
+    sizes = np.random.default_rng(1).uniform((0.4, 0.2, 0.3, 0.3, 0.3), (2.0, 1.5, 3.0, 3.0, 3.0), (40, 5))
+    for size in sizes[15:18]:
+        run = sr.simulate(parallelogram(size[0], size[1], tuple(size[2:])), (0.0, 1.0), [0.0, 0.0, 0.0])
+        assert run.success
+
+
 @pytest.mark.parametrize("options", [{}, {"method": "radau"}, {"dt": 1e-3}])
 @pytest.mark.parametrize("d", [1e-4, 1e-7, 0.0, -1e-7, -1e-4])
 def test_turning_next_to_the_flat_pose(d: float, options: dict[str, Any]) -> None:

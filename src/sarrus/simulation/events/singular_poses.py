@@ -227,6 +227,8 @@ class SingularWatch:
 
     def _locate(self, around: Steps, within: tuple[float, float] | None = None) -> bool:
         """Find the minimum of the smallest singular value in these steps; report it if it is small."""
+        if not around.t[0] < around.t[-1]:  # steps below the resolution of time have nothing between them
+            return False
         path = Hermite(self._manifold, around)
         t, least = self._minimum(path, within or (around.t[0], around.t[-1]))
         passes = least < max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1]))
