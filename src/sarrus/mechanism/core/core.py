@@ -43,9 +43,10 @@ class State(_Pair):
         gap: largest |phi| [m] of the pose that was projected, angles multiplied by the length L.
         status: 0, or why there is no state, a key of `sarrus.projection.nearest_state.TROUBLE`.
         mode: which rows act after a step of a mechanism whose rows can change, a `Mode`; else None.
-        step_error: what `mech.step` of fixed size has lost, relative to 1 rad, to L and to the speed; 0 where
-            the step is so short that it need not be tested, NaN where it is not known (steps with a mode, on
-            a device, states that `project` found).
+        step_error: estimate of what `mech.step` has lost, relative to 1 rad, to L and to the speed. Steps of
+            fixed size are held against the equations of motion, with a mode against steps of half the
+            length; adaptive ones lose what their tolerances allow. NaN where no step was taken
+            (`project`), where it failed, where surfaces touch, and on a device.
     """
 
     gap: float | Array

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._kernel import Copies, RunOptions, StepStatus, all_cores, methods
+from ..._kernel import RunOptions, StepStatus, methods
 from ...arrays import Array, one_of, positive, positive_whole
 from ...dynamics.bearing_friction import no_force
 from ...dynamics.derivatives import derivatives
@@ -29,6 +29,7 @@ from .contact_steps import (
     touched_steps,
     why_not_apart,
 )
+from .copied_steps import advanced, apart
 from .device_steps import device_step
 from .unusable_states import without_unusable
 
@@ -69,7 +70,6 @@ TROUBLE = {
     " (Painleve's configuration): no motion goes on there, or two do; take less friction",
 }
 METHODS = {method.name: method for method in methods()}
-NEVER = 2**60  # steps between two records
 MOST_LOST = 1e-2  # by one step: as much as a whole rollout may lose before it warns
 
 
@@ -135,7 +135,7 @@ class TimeSteps(Core):
             The pair (q, v), with its `mode` where rows can change. In a batch a state that has no step, or
             whose arguments are not finite, is NaN with a `status` other than 0, an `int` of
             `sarrus._kernel.StepStatus`; `sarrus.mechanism.query.time_steps.TROUBLE` says what they mean.
-            `step_error` says what a step of fixed size has lost; above 1e-2 it is a SarrusWarning, too.
+            `step_error` estimates what the step has lost; above 1e-2 it is a SarrusWarning, too.
 
         Raises:
             SarrusError: the step of a single state failed; the message says why.
@@ -224,21 +224,20 @@ class TimeSteps(Core):
         if mode is None and self.nc:
             project = whole(self).project
             q0, v0 = project(q0, v0, t) if batch else (x[None] for x in project(q0[0], v0[0], t))
-        drives = self.evaluator.drive if self.model.drives else None
-        every, parts = np.arange(self.nv, dtype=np.int32), (t, dt / substeps)
-        kernels, plan = [modes.model.kernel], modes.plan
-        copies = Copies(kernels, options, parts, every, drives, plan=plan, evaluator=self.evaluator)
-        threads = 1 if self.model.functions else min(all_cores(), count)
-        copies.start(q0, v0, None, 0, threads, np.ascontiguousarray(numbers))
-        out = *(np.zeros((count, 1, n)) for n in (self.nq, self.nv, self.nv)), NEVER
-        copies.advance(0, substeps, (np.ascontiguousarray(tau)[:, None], None, None, None), out, threads)
+        start = q0, v0, np.ascontiguousarray(tau)[:, None], np.ascontiguousarray(numbers)
+        copies, finer = (advanced(whole(self), modes, start, (t, dt, substeps * k), options) for k in (1, 2))
         status = np.asarray(copies.status).astype(int)
         if not batch and status[0]:
             raise self._no_step(int(status[0]), q)
         after = [np.where(status[:, None] == 0, x, np.nan) for x in (copies.q, copies.v)]
         q, v = (x.reshape(*batch, x.shape[-1]) for x in after)
         found = Mode(modes, np.asarray(copies.modes).reshape(*batch, -1))
-        return State(q, v, 0.0, status.reshape(batch) if batch else 0, found)
+        gain = 2.0 ** METHODS[method].order
+        lost = apart(whole(self), copies, finer, v0) * gain / (gain - 1.0)
+        error = lost.reshape(batch) if batch else float(lost[0])
+        if _beyond(error):
+            self._warn_of_loss(error, dt, method)
+        return State(q, v, 0.0, status.reshape(batch) if batch else 0, found, error)
 
     def step_derivatives(
         self,
