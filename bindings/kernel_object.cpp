@@ -7,6 +7,7 @@
 #include "solve/factor/pivoted_matrix.hpp"
 #include "solve/search/assembly.hpp"
 #include "solve/search/nearest_state.hpp"
+#include "tree/forces/formulas.hpp"
 #include "tree/forces/kinds.hpp"
 
 #include "numpy.hpp"
@@ -89,6 +90,15 @@ nb::dict kinds() {
 
 namespace {
 
+// Instructions of formulas, by name
+nb::dict formula_operations() {
+  nb::dict all;
+#define SARRUS_NUMBER(name) all[#name] = static_cast<int>(FormulaOperation::name);
+  SARRUS_FORMULA_OPERATIONS(SARRUS_NUMBER)
+#undef SARRUS_NUMBER
+  return all;
+}
+
 // Ends of a search for an equilibrium, by name
 nb::dict ends_of_searches() {
   nb::dict rest;
@@ -156,6 +166,7 @@ void export_constants(nb::module_& m) {
   m.attr("ISA") = nb::cast(best_tables().isa);
   m.attr("MODEL_SIZES") = sizes;
   m.attr("MODEL_FIELDS") = fields;
+  m.attr("FORMULA_OPERATIONS") = formula_operations();
   m.attr("KINDS") = kinds();            // widths of parameters, by family, kind and name
   m.attr("CLOSURE_ANGULAR") = angular;  // angular rows of closures, by name
   m.attr("NODES") = nodes;              // primitive joints: name to (nq, nv)

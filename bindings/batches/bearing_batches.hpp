@@ -39,6 +39,7 @@ void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* 
     place(m, x.q, w.tree);
     move(m, x.v, w.tree);
     weigh(m, w.tree, w.bodies.I);
+    load_by_formulas(m, x.q, x.v, w.tree, w.bodies);
     gather_wrenches(m, outer ? outer + 6 * i * m.nb : nullptr, w);
     row_wrenches(m, w.tree, w.W);
     joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam + i * m.nc, w.W}, w.outer, w.bodies);

@@ -80,6 +80,22 @@ void force_wrenches_n(const ModelD& m, States s, double* W, double* at) {
   });
 }
 
+void formula_wrenches_n(const ModelD& m, States s, double* W, double* at) {
+  each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
+    move(m, x.v, w.tree);
+    for (int f = 0; f < m.nfm; ++f) {
+      double *out = W + 6 * (i * m.nfm + f), *place = at + 3 * (i * m.nfm + f);
+      fill(out, 6);
+      fill(place, 3);
+      if (m.fm_node[f] < 0) continue;
+      Vec3<double> p = point_of(w.tree, m.fm_node[f], m.fm_p + 3 * f);
+      Spatial<double> L = formula_wrench(m, f, x.q, x.v, w.tree, w.bodies.formulas);
+      store(Spatial<double>{L.lin, L.ang - cross(p, L.lin)}, out);
+      store(p + w.tree.O[0], place);
+    }
+  });
+}
+
 void row_rates_n(const ModelD& m, States s, double* rate_J, double* rate_gamma) {
   using Work = Tangent<double, 0>;
   each_state<Work>(m, s, [&](long i, const State<double>& x, Work& d) {

@@ -74,6 +74,7 @@ struct ModeForces {
     place(m, s.q, w.tree);
     move(m, s.v, w.tree);
     weigh(m, w.tree, w.bodies.I);
+    load_by_formulas(m, s.q, s.v, w.tree, w.bodies);
     take_wrenches(wrenches);
     row_wrenches(rows.view, w.tree, W);
     joint_wrenches(rows.view, w.tree, RowMotion<double>{a, lam, W}, u.outer, w.bodies);

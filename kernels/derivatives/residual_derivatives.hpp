@@ -9,6 +9,7 @@
 
 #include "derivatives/directional.hpp"
 #include "derivatives/element_derivatives.hpp"
+#include "derivatives/formula_derivatives.hpp"
 #include "derivatives/tree_derivatives.hpp"
 #include "solve/factor/column_solve.hpp"
 #include "solve/kkt_inverse.hpp"
@@ -23,6 +24,7 @@ struct Recursive {
   Element<T>* element;
   Moves<T> moves;
   Response<T> response;
+  FormulaSlopes<T> formulas;
   Columns<T> columns;    // bound for large mechanisms only
   Stride<2 * LDC> wide;  // of the following, side by side: columns of q, columns of v
   T *Eq, *Ev;            // (nv, wide)
@@ -39,6 +41,7 @@ struct Recursive {
     arena.take(1, element);
     moves.bind(arena, m, w.ld);
     response.bind(arena, m, w.ld);
+    formulas.bind(arena, m);
     arena.take((m.nv + m.nc) * wide, Eq, answer);
     Ev = Eq + ld;
     Rq = Eq + m.nv * wide;
@@ -160,6 +163,7 @@ SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T
   for (int i = 0; i < m.nf; ++i) force_derivatives(m, i, r);
   add_tree_derivatives(m, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
   add_joint_force_derivatives(m, q, v, r.wide, r.Eq, r.Ev);
+  if (m.nfm) subtract_formula_slopes(m, q, v, r.wide, r.formulas, r.Eq, r.Ev);
   r.q = q;
   add_curve_derivatives(m, v, r);
 }

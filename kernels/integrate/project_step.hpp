@@ -138,7 +138,8 @@ SARRUS_FN void scale_velocity(Stepper<T, LDC, S>& s) {
   T ratio = (T(s.o.energy) - e[1]) / select(e[0] > real<T>(0), e[0], T(1));
   auto usable = e[0] > real<T>(0) && ratio > real<T>(0.25) && ratio < real<T>(4);
   T scale = select(usable, sqrt_(select(usable, ratio, T(1))), T(1));
-  set_scaled(s.v1, scale, s.v1, s.m.nv);
+  for (int k = 0; k < s.m.nv; ++k)
+    if (!s.m.first_order[k]) s.v1[k] = scale * s.v1[k];
 }
 
 // Whether the stage (t, q1, v1), with q1 = integrate(q, u), could be projected: off the constraints its

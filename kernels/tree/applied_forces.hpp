@@ -2,6 +2,7 @@
 // must supply), generalized forces on coordinates, subtracted from tau and so added to h; and their energy.
 #pragma once
 
+#include "tree/forces/formulas.hpp"
 #include "tree/forces/kinds.hpp"
 
 SARRUS_BEGIN

@@ -13,11 +13,17 @@ SARRUS_BEGIN
 
 template <class T>
 struct Bodies {
-  Inertia<T>* I;   // (nn) inertia of each node
-  Inertia<T>* Ic;  // (nn) and of its subtree
-  Spatial<T>* F;   // (nn) wrench needed by each node, then by its subtree
+  Inertia<T>* I;     // (nn) inertia of each node
+  Inertia<T>* Ic;    // (nn) and of its subtree
+  Spatial<T>* F;     // (nn) wrench needed by each node, then by its subtree
+  Spatial<T>* load;  // (nn) wrenches of formulas, where there are any
+  T* formulas;       // (nfs) room for their numbers
 
-  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) { arena.take(m.nn, I, Ic, F); }
+  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
+    arena.take(m.nn, I, Ic, F);
+    arena.take(m.nfm ? m.nn : 0, load);
+    arena.take(m.nfs, formulas);
+  }
 };
 
 // out: I of node i   in: R, p
@@ -39,17 +45,34 @@ SARRUS_HD Spatial<T> wrench_of_node(const Inertia<T>& I, const Spatial<T>& V, co
   return I * A + cross_force(V, I * V);
 }
 
-// F_i of (1), with the accelerations in t.A
+// out: w.load   in: t (moved)
+template <class T>
+SARRUS_FN void load_by_formulas(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t,
+                                Bodies<T>& w) {
+  if (!m.nfm) return;
+  for (int i = 0; i < m.nn; ++i) w.load[i] = zero6<T>();
+  add_formula_wrenches(m, q, v, t, w.formulas, w.load);
+}
+
+// w.F -= declared wrenches   in: t (moved), w.load
+template <class T>
+SARRUS_FN void subtract_declared(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
+  subtract_wrenches(m, t, w.F);
+  for (int i = 1; m.nfm && i < m.nn; ++i) w.F[i] = w.F[i] - w.load[i];
+}
+
+// F_i of (1), with the accelerations in t.A   in: w.load
 template <class T>
 SARRUS_FN void demand(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
   w.F[0] = zero6<T>();
   for (int i = 1; i < m.nn; ++i) w.F[i] = wrench_of_node(w.I[i], t.V[i], t.A[i]);
-  subtract_wrenches(m, t, w.F);
+  subtract_declared(m, t, w);
 }
 
-// out: h (nv)   in: q, v, t (moved), w.I
+// out: h (nv), w.load   in: q, v, t (moved), w.I
 template <class T>
 SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, Bodies<T>& w, T* h) {
+  load_by_formulas(m, q, v, t, w);
   demand(m, t, w);
   for (int i = m.nn - 1; i > 0; --i) {
     int k = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
@@ -57,6 +80,7 @@ SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<
     w.F[pa] = w.F[pa] + w.F[i];
   }
   subtract_joint_forces(m, q, v, h);
+  if (m.nfm) subtract_formula_forces(m, q, v, w.formulas, h);
 }
 
 // out: the entries of M along the branches of the tree (rows of stride ld), w.Ic   in: t, w.I
@@ -154,7 +178,8 @@ SARRUS_FN void energy(const Model<real<T>>& m, const T* q, const T* v, const Tre
     Vec3<T> r = c + t.O[0];
     potential -= (r.x * m.gravity[0] + r.y * m.gravity[1] + r.z * m.gravity[2]) * m.mass[i];
   }
-  for (int k = 0; k < m.nv; ++k) kinetic += v[k] * v[k] * (m.armature[k] * real<T>(0.5));
+  for (int k = 0; k < m.nv; ++k)
+    if (!m.first_order[k]) kinetic += v[k] * v[k] * (m.armature[k] * real<T>(0.5));
   add_force_energy(m, q, t, potential);
   out[0] = kinetic;
   out[1] = potential;

@@ -27,6 +27,7 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(nd) /* drives */ X(n_user_rows) X(nm) /* rows of gears and belts */ \
   X(nf) /* forces between nodes */ X(nfv) /* their parameters */ \
   X(ncf) /* forces on coordinates */ X(ncfv) /* their parameters */ \
+  X(nfm) /* forces by formulas */ X(nfi) /* their instructions */ X(nfs) /* their numbers */ \
   X(ns) /* surfaces */ X(nsv) /* their parameters */ X(npair) /* pairs of them that may touch */ \
   X(nslot) /* contact points of all pairs */ X(one)
 
@@ -39,6 +40,8 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(F, mass, nn, 1) X(F, com, nn, 3) X(F, inertia, nn, 6) \
   /* coordinates: reflected inertia, viscous and Coulomb friction, its smoothing speed, unit (L or 1) */ \
   X(F, armature, nv, 1) X(F, damping, nv, 1) X(F, friction, nv, 1) X(F, friction_speed, nv, 1) X(F, unit, nv, 1) \
+  /* coordinates whose rate is a state of first order (1): they move nothing and have no energy */ \
+  X(I, first_order, nv, 1) \
   /* bodies: frame on a node */ \
   X(I, body_node, nb, 1) X(F, R_NB, nb, 9) X(F, p_NB, nb, 3) \
   /* elements between nodes a and b (constraints/kinds.hpp): kind, first row, number of rows, parameters from */ \
@@ -63,6 +66,11 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   /* forces between nodes a and b, and on coordinates (tree/forces/kinds.hpp): kind, parameters from */ \
   X(I, fo_kind, nf, 1) X(I, fo_a, nf, 1) X(I, fo_b, nf, 1) X(I, fo_begin, nf, 1) X(F, fo_values, nfv, 1) \
   X(I, cf_kind, ncf, 1) X(I, cf_q, ncf, 1) X(I, cf_v, ncf, 1) X(I, cf_begin, ncf, 1) X(F, cf_values, ncfv, 1) \
+  /* forces by formulas (tree/forces/formulas.hpp): node (-1: on coordinates), frame on it, axes (1: of the
+     world), instructions from .. to, numbers from .. to; the instructions; the numbers before the first one */ \
+  X(I, fm_node, nfm, 1) X(F, fm_R, nfm, 9) X(F, fm_p, nfm, 3) X(I, fm_world, nfm, 1) \
+  X(I, fm_begin, nfm, 1) X(I, fm_end, nfm, 1) X(I, fm_first, nfm, 1) X(I, fm_last, nfm, 1) \
+  X(I, fm_code, nfi, 5) X(F, fm_start, nfs, 1) \
   /* surfaces (contacts/shapes/kinds.hpp): kind, node, frame on it, ball around it (centre on the node, radius;
      negative: none), parameters from */ \
   X(I, sf_kind, ns, 1) X(I, sf_node, ns, 1) X(F, sf_R, ns, 9) X(F, sf_p, ns, 3) X(F, sf_ball, ns, 4) \

@@ -51,6 +51,7 @@ from .models.kinds.coulomb_friction import *
 from .models.kinds.end_stop import *
 from .models.kinds.forces import *
 from .models.kinds.forces import Force as _Force
+from .models.kinds.formula_force import *
 from .models.kinds.table_forces import *
 from .models.kinds.user_force import *
 from .models.shapes.convex_shapes import *

@@ -64,6 +64,7 @@ USES |= {
         "BearingFriction": "'a', 0.1, 0.03",
         "EndStop": "'a', (-1.0, 1.0), 1e3",
         "BodyForce": "'a', lambda t, pose, twist: -twist",
+        "FormulaForce": "[-0.5 * spec.speed('a')], 'a'",
         "UserForce": "lambda t, x, rate: -x, 'a'",
         "ConstantWrench": "'a', [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]",
     }.items()

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import sarrus as sr
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.rows import Constraint
+from sarrus.models.base.expressions import Signal
 from sarrus.models.kinds.forces import Force
 from sarrus.models.tree.joint import Joint
 
@@ -314,6 +315,13 @@ def _follower(c: Cell) -> Force:
 TABLE = (-2.0, -0.4, 0.3, 2.5)
 
 
+def _drag(kind: str) -> list[Any]:
+    """A wrench that depends on the twist of a point and on where it is."""
+    v = [Signal(kind, i) for i in range(6)]
+    turned = Signal("attitude", 1) + Signal("place", 2)
+    return [-0.7 * v[0] * np.tanh(v[1]), -v[1], turned, -0.1 * v[3], 0.2, np.sqrt(1.0 + v[5] ** 2)]
+
+
 def _tyre(t: float, pose: sr.Pose, twist: Array) -> Array:
     side = -3.0 * np.arctan(twist[1]) - 0.4 * pose.rotation[0, 0]
     return np.array([0.1 * np.cos(t), side, 0.2 * twist[2], 0.05, -0.1 * twist[4], 0.3 * twist[0]])
@@ -366,6 +374,17 @@ FORCES: dict[str, tuple[Example, ...]] = {
     "BodyForce": (
         Example(lambda c: sr.BodyForce(c.b, _tyre, P_B), **UNSEEN),
         Example(lambda c: sr.BodyForce(c.b, _tyre, P_B, "world"), **UNSEEN),
+    ),
+    "FormulaForce": (
+        Example(
+            lambda c: sr.FormulaForce(
+                [-3.0 * np.sin(Signal("value", c.coordinates[1])) * Signal("speed", c.coordinates[0])],
+                coordinate=c.coordinates[0],
+            ),
+            **UNSEEN,
+        ),
+        Example(lambda c: sr.FormulaForce(_drag("twist"), body=c.b, point=P_B), **UNSEEN),
+        Example(lambda c: sr.FormulaForce(_drag("twist"), body=c.b, point=P_B, axes="world"), **UNSEEN),
     ),
     # without friction: h does not hold it, see tests/dynamics/test_bearing_friction.py
     "BearingFriction": (

@@ -84,14 +84,15 @@ struct RowMotion {
   const Spatial<T>* W;  // (nc)
 };
 
-// out: w.F (nn) of (1), about O   in: t (moved), w.I   outer (nn): further wrenches on nodes about O, or null
+// out: w.F (nn) of (1), about O   in: t (moved), w.I, w.load   outer (nn): further wrenches on nodes about
+// O, or null
 template <class T>
 SARRUS_FN void joint_wrenches(const Model<real<T>>& m, const Tree<T>& t, const RowMotion<T>& x,
                               const Spatial<T>* outer, Bodies<T>& w) {
   w.F[0] = zero6<T>();
   for (int i = 1; i < m.nn; ++i) w.F[i] = w.F[m.parent[i]] + joint_twist(m, i, t, x.a);
   for (int i = 1; i < m.nn; ++i) w.F[i] = w.I[i] * (t.A[i] + w.F[i]) + cross_force(t.V[i], w.I[i] * t.V[i]);
-  subtract_wrenches(m, t, w.F);
+  subtract_declared(m, t, w);
   subtract_row_wrenches(m, x.W, x.lam, w.F);
   subtract_mesh_wrenches(m, t, x.lam, w.F);
   for (int i = 1; outer && i < m.nn; ++i) w.F[i] = w.F[i] - outer[i];

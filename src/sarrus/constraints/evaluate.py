@@ -39,6 +39,8 @@ class Evaluator:
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
         self.driven, self.has_user_rows = bool(model.drives), bool(model.customs)
         self.calls_functions = len(model.u_row) > 0
+        first_order = zip(model.coordinate_names, model.first_order, strict=True)
+        self.state_names = tuple(name for name, first in first_order if first)
         self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
 
     def of_variant(self, model: Model) -> Evaluator:

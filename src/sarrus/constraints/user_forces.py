@@ -22,6 +22,7 @@ from ..differences import slope_of_terms, slope_terms
 from ..dual_numbers import jacobian
 from .body_forces import ForceOnBody
 from .custom import call_checked
+from .state_rates import RateOfState
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -132,13 +133,15 @@ class ForceOfUser:
         return np.broadcast_to(np.asarray(self.given.function(t, x, rate)), (self.given.count,))
 
 
-def forces_of_user(system: Evaluator) -> tuple[ForceOfUser | ForceOnBody, ...]:
-    """The UserForces and BodyForces of a mechanism."""
-    declared = system.model.user_forces
-    return tuple(
-        ForceOnBody(system, name, force) if force.of_body else ForceOfUser(system, name, force)
-        for name, force in declared
-    )
+def forces_of_user(system: Evaluator) -> tuple[ForceOfUser | ForceOnBody | RateOfState, ...]:
+    """The UserForces, BodyForces and rates of states of a mechanism that Python functions compute."""
+    return tuple(_of_user(system, name, force) for name, force in system.model.user_forces)
+
+
+def _of_user(system: Evaluator, name: str, force: Any) -> ForceOfUser | ForceOnBody | RateOfState:
+    if force.of_state:
+        return RateOfState(system, name, force)
+    return ForceOnBody(system, name, force) if force.of_body else ForceOfUser(system, name, force)
 
 
 def user_force(system: Evaluator, q: Array, v: Array, t: float) -> Array:

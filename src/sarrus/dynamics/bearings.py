@@ -68,6 +68,7 @@ class Loads:
         rows: Wrenches of the rows.
         forces: Wrenches of the forces between bodies on b at B, (nf, 6), world axes.
         at: Their points B, (nf, 3).
+        formulas: Wrenches of formulas on bodies and their points, (nfm, 6), (nfm, 3), world axes.
     """
 
     external: tuple[External, ...]
@@ -75,6 +76,7 @@ class Loads:
     rows: RowWrenches
     forces: Array
     at: Array
+    formulas: tuple[Array, Array]
 
     def each(self, model: Model, bodies: BodyMotion) -> Iterator[Load]:
         """The wrench on each body."""
@@ -82,6 +84,10 @@ class Loads:
             yield k, wrench, bodies.point(k, p_BP)
         for i, (a, b) in enumerate(_ends_of_forces(model)):
             yield from _both(model, a, b, self.forces[..., i, :], self.at[..., i, :])
+        W, at = self.formulas
+        for i, force in enumerate(one for _, one in model.forces if one.by_formula):
+            for body in force.bodies():
+                yield model.body_index(body), W[..., i, :], at[..., i, :]
         for group in model.groups:
             if group.element >= 0:
                 assert group.a is not None and group.b is not None
@@ -92,7 +98,7 @@ class Loads:
 
 def _ends_of_forces(model: Model) -> list[tuple[str, str]]:
     """First and second body of each force between bodies that the kernel knows."""
-    ends = [force.bodies() for _, force in model.forces if not force.holds_functions]
+    ends = [force.bodies() for _, force in model.forces if not (force.holds_functions or force.by_formula)]
     return [(pair[0] if len(pair) > 1 else GROUND, pair[-1]) for pair in ends if pair]
 
 

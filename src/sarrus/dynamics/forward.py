@@ -129,7 +129,7 @@ class Motion:
         if missing:
             warn(without_loads(name, missing))
         touching = () if self._contacts is None else self._contacts.external(self._model, p)
-        loads = Loads((*loaded.external, *touching), self.lam, rows, forces, forces_at)
+        loads = Loads((*loaded.external, *touching), self.lam, rows, forces, forces_at, self._formula_loads)
         return bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
 
     def reaction_unique(self, name: str, frame: str = "A") -> npt.NDArray[np.bool_]:
@@ -200,6 +200,22 @@ class Motion:
         loads = (*kernel.row_wrenches(q), *kernel.force_wrenches(q, v))
         found = (*kernel.poses(q), *kernel.body_motion(q, v, _flat(self.a)), *loads)
         return [x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found]
+
+    @cached_property
+    def _formula_loads(self) -> tuple[Array, Array]:
+        """Wrenches of formulas on bodies, and where they act, (nfm, 6), (nfm, 3), world axes."""
+        assert self._loaded is not None
+        q, v = self._loaded.q, self._loaded.v
+        if not len(self._model.fm_node):
+            return np.zeros((0, 6)), np.zeros((0, 3))
+        if np.iscomplexobj(q):
+            raise InputError(
+                "reactions beside forces by formulas have no exact derivatives by parameters; take"
+                " differences of mechanisms with other values."
+            )
+        found = self._model.kernel.formula_wrenches(_flat(q), _flat(v))
+        W, at = (x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found)
+        return W, at
 
 
 def _flat(x: Array) -> Array:

@@ -63,7 +63,9 @@ class Torques:
     def controllable(self) -> bool | Any:
         """Whether the actuators can produce every acceleration that the constraints allow."""
         batch = self.tau.shape[:-1]
-        found = np.ones(batch, dtype=bool) if self._unfelt is None else (self._unfelt[1] == 0).reshape(batch)
+        found = np.ones(batch, dtype=bool)
+        if self._unfelt is not None:
+            found = (self._unfelt[1] <= len(self._states)).reshape(batch)
         return found if batch else bool(found)
 
     @cached_property
@@ -109,7 +111,15 @@ class Torques:
             return [()] * len(self._flat)
         names, (directions, counts) = self._model.coordinate_names, self._unfelt
         ways = zip(directions, counts.tolist(), strict=True)
-        return [unfelt_motions(some[:, :count], names) for some, count in ways]
+        found = [unfelt_motions(some[:, :count], names) for some, count in ways]
+        return [tuple(one for one in each if not set(one) <= self._states) for each in found]
+
+    @cached_property
+    def _states(self) -> frozenset[str]:
+        """States of first order, which are no motions that an actuator should feel."""
+        is_state = self._model.structure.tree.first_order
+        names = zip(self._model.coordinate_names, is_state, strict=True)
+        return frozenset(name for name, first in names if first)
 
     @cached_property
     def _excess(self) -> dict[str, str]:

@@ -79,6 +79,11 @@ def save(
             f"a body is called {RESERVED!r}, which MJCF, URDF and SDF reserve for the ground, got"
             f" {os.fspath(path)!r}; give it another name, or save it as .json."
         )
+    if mech.states:
+        raise InputError(
+            f"{target.suffix} has no states of first order, which {mech.name!r} has:"
+            f" {', '.join(map(repr, mech.states))}; save it as .json, or leave them out."
+        )
     if sidecar and suffix != ".urdf":
         raise InputError(f"sidecar=True is for URDF, got {os.fspath(path)!r}; MJCF and SDF have loops.")
     data, loops = _written(mech, target, omitted, sidecar, MjcfStiffness(step, loop_time))

@@ -26,6 +26,8 @@ from .linearize import linearize
 from .model import LinearModel
 from .operating_point import by_differences, require_mechanism
 from .stability import Stability, stability
+from .states import first_order
+from .states_at_rest import StatesAtRest
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,13 @@ class Equilibrium:
 
     Attributes:
         q: positions (nq,) [rad, m].
+        v: velocities (nv,): zero, but states of first order have their values there.
         u: inputs of the actuators (nu,) [N m, N] that hold it.
         residual: largest entry of the force that is not balanced (its tangent part) [N m, N].
     """
 
     q: Array
+    v: Array
     u: Array
     residual: float
     _mech: Mechanism = field(repr=False)
@@ -51,7 +55,7 @@ class Equilibrium:
     def model(self) -> LinearModel:
         """The minimal linear model there, without inputs."""
         method = "finite_difference" if by_differences(self._mech) else "analytic"
-        at_rest = self.q, np.zeros(self._mech.nv), self.u, self._t
+        at_rest = self.q, self.v, self.u, self._t
         found = linearize(self._mech, *at_rest, inputs=[], tau=self._tau, method=method)
         assert isinstance(found, LinearModel)
         return found
@@ -59,6 +63,12 @@ class Equilibrium:
     @cached_property
     def _stability(self) -> Stability:
         return stability(self.model)
+
+    @property
+    def states(self) -> dict[str, float]:
+        """Values of the states of first order by name."""
+        names = first_order(self._mech)
+        return {name: float(self.v[self._mech.names.index(name)]) for name in names}
 
     @property
     def stable(self) -> bool | None:
@@ -129,10 +139,12 @@ def equilibrium(
     kind = CustomSearch if isinstance(mech, CustomSystem) else Search
     arguments = arguments_of(system)
     t = arguments.time(t)
-    search = kind(system, u, fixed, tau, t)
     start = np.array(mech.default.q) if q_guess is None else arguments.one_pose(q_guess, "q_guess")
-    q, inputs, residual = search.run(search.close(start))
+    states = StatesAtRest(system)
+    search = kind(states.mech, u, fixed, tau, t)
+    found, inputs, residual = search.run(search.close(states.put_in(start)))
+    q, v = states.taken_out(found)
     if isinstance(mech, Mechanism):
         refuse_touching(mech, q, "equilibrium")
     point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": t}
-    return Equilibrium(q, inputs, residual, **point, _held=bool(fixed), _dry=dry)
+    return Equilibrium(q, v, inputs, residual, **point, _held=bool(fixed), _dry=dry)

@@ -38,6 +38,7 @@ from .operating_point import (
 )
 from .signals import input_columns, output_matrices
 from .state_space_forms import FORMS, Form
+from .states import first_order, outputs_of, with_states, without_integrals
 
 METHODS = ("analytic", "dual", "finite_difference")
 
@@ -59,9 +60,9 @@ def linearize(
     """A linear model about any consistent state, at rest, in motion or accelerating; see `LinearModel`.
 
     States are increments of the independent positions, then of their velocities (of as many as there are
-    freedoms, where rolling makes the two counts differ); Spherical and Free joints by tangent increments
-    relative to the motion. Batch axes allowed: the models of a batch have the same coordinates; see
-    `LinearModels`.
+    freedoms, where rolling makes the two counts differ), among which states of first order bear their names;
+    Spherical and Free joints by tangent increments relative to the motion. Batch axes allowed: the models of
+    a batch have the same coordinates; see `LinearModels`.
 
     Args:
         mech: a Mechanism or a CustomSystem.
@@ -107,6 +108,7 @@ def linearize(
         _refuse_with_coordinates(independent, form)
     system: Any = mech
     method = "finite_difference" if isinstance(mech, CustomSystem) else method
+    independent, outputs = with_states(mech, independent), outputs_of(mech, outputs)
     wanted, given = Wanted(independent, inputs, outputs, method, form), (q, v, u, tau)
     found: LinearModel | LinearModels | None = None
     if _is_batch(q) or _is_batch(v) or _is_batch(u) or _is_batch(tau):
@@ -117,6 +119,7 @@ def linearize(
         found = _compiled(system, given, t, wanted)
     if found is None:
         found = _by_variation(operating_point(mech, q, v, u, tau=tau, t=t), wanted)
+    found = without_integrals(found, first_order(mech))
     return found if coordinates is None else found.in_coordinates(coordinates)
 
 
@@ -187,7 +190,7 @@ def _states(mech: Mechanism, given: Given, t: float) -> States:
     if mech.evaluator.driven and v is None and np.ndim(q) < 2:
         q, v = consistent_state(mech, q, None, t)
     elif v is None:
-        v = mech.default.v if q is None else np.zeros(mech.nv)
+        v = mech.default.v if q is None else mech.rest
         v = mech.consistent_velocity(q, v, t) if mech.evaluator.driven else v
     q = mech.default.q if q is None else q
     if u is None:

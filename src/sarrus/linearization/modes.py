@@ -12,6 +12,7 @@ from ..arrays import Array
 Complex = npt.NDArray[np.complex128]
 
 REACH_TOL = 1e-8  # least singular value of new directions, relative to the largest entry of the balanced A
+BALANCING, TINIEST = 3, 1e-300  # rounds of scaling a pencil, and what stands for an empty row
 REAL_TOL = 1e-9  # real or imaginary parts below this share of the largest eigenvalue count as zero
 
 
@@ -87,14 +88,31 @@ def spectrum(A: Array, E: Array | None, finite: int) -> tuple[Complex, Complex]:
 
     if A.size == 0:
         return np.zeros(0, dtype=complex), np.zeros((len(A), 0), dtype=complex)
+    unit = np.ones(len(A))
+    if E is not None:
+        A, E, unit = _scaled(A, E)
     found = np.linalg.eig(A) if E is None else eig(A, E)
     values, vectors = (np.asarray(part, dtype=complex) for part in found)
+    vectors = vectors * unit[:, None]
     if E is not None:
         size = np.where(np.isfinite(values), np.abs(values), np.inf)
         keep = np.argsort(size)[:finite]
         values, vectors = values[keep], vectors[:, keep]
     order = ordered(values)
     return values[order], vectors[:, order]
+
+
+def _scaled(A: Array, E: Array) -> tuple[Array, Array, Array]:
+    """A pencil in units in which its rows and columns have entries up to 1, and what these are of the states.
+
+    `eig` balances no pencils, and states of first order [Pa] are far from lengths.
+    """
+    both, unit = np.stack([A, E]), np.ones(len(A))
+    for _ in range(BALANCING):
+        both = both / np.maximum(np.max(np.abs(both), axis=(0, 2)), TINIEST)[None, :, None]
+        columns = np.maximum(np.max(np.abs(both), axis=(0, 1)), TINIEST)
+        both, unit = both / columns, unit / columns
+    return both[0], both[1], unit
 
 
 def modes(values: Complex, vectors: Complex, lift: Array, unit: Array) -> tuple[Mode, ...]:

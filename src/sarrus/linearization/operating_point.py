@@ -111,7 +111,7 @@ def consistent_state(
     """q and v, given or by default, projected where they miss the constraints by rounding."""
     driven = mech.evaluator.driven
     pose = np.array(mech.default.q) if q is None else arguments_of(mech).one_pose(q)
-    speed = np.zeros(mech.nv) if v is None else arguments_of(mech).one_tangent(v, "v")
+    speed = at_rest(mech) if v is None else arguments_of(mech).one_tangent(v, "v")
     terms = mech.terms(pose, speed, t)
     gap = drift(mech.evaluator, terms.phi) / mech.length
     if gap > CONSISTENT and not (q is None and driven):
@@ -139,6 +139,11 @@ def consistent_state(
             " v = mech.consistent_velocity(q, v)."
         )
     return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed
+
+
+def at_rest(mech: Any) -> Array:
+    """Velocities (nv,) at rest, states of first order where they begin."""
+    return np.array(mech.rest) if isinstance(mech, Mechanism) else np.zeros(mech.nv)
 
 
 def vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:

@@ -52,6 +52,7 @@ class Mechanism(
         nq, nv, nc, nu: Numbers of positions, velocities, constraint rows and actuators.
         names, body_names, row_names: Names of velocity coordinates, bodies and constraint rows.
         actuators, passive: Names of the coordinates with an actuator, in the order of u, and without.
+        states: Names of the states of first order (`spec.state`), whose values are entries of v.
         length: Characteristic length L [m], which makes metres and radians comparable.
         omitted: What its file contains and it does not, what changes the motion first.
         laws, visuals: Laws of actuators by coordinate and shapes for pictures, where its file gives them.

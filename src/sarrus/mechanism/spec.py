@@ -108,7 +108,7 @@ class MechanismSpec(DrawnElements):
         asked = [name for name, _ in self._actuated or ()]
         acting: list[Any] = [*self._constraints.values(), *self._forces.values()]
         for entry in acting:
-            asked += entry.coordinates()
+            asked += (*entry.coordinates(), *entry.reads())
         owners = self._coordinates.owners
         return {owners[k].name for name in asked for k in self._coordinates.find_all(name)}
 

@@ -78,5 +78,10 @@ def _travel(lower: float, upper: float) -> float:
 
 def ground_origin(tree: Tree) -> Array:
     """Mean position [m] of the joints on the ground, (3,): spatial vectors are taken about this point."""
-    roots = [node.X_PJ.xyz.tolist() for node in tree.nodes[1:] if node.parent == 0]
+    first_order = tree.first_order
+    roots = [
+        node.X_PJ.xyz.tolist()
+        for node in tree.nodes[1:]
+        if node.parent == 0 and not (node.columns and first_order[node.iv])
+    ]
     return np.array([total(x) / len(roots) for x in zip(*roots, strict=True)] or [0.0, 0.0, 0.0])

@@ -258,6 +258,11 @@ class Model(Arrays):
         return self.tree.bodies
 
     @property
+    def shown_bodies(self) -> tuple[Body, ...]:
+        """Bodies that move, without ground and states of first order."""
+        return tuple(body for body in self.bodies[1:] if not body.is_state)
+
+    @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the bodies, "ground" first, (nb,)."""
         return tuple(self.structure.tree.names)

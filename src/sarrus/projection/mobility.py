@@ -106,13 +106,23 @@ class Mobility:
 
     @property
     def dof(self) -> int | Any:
-        """Degrees of freedom in velocity, nv - rank."""
-        return self.nv - self.rank
+        """Degrees of freedom in velocity, nv - rank, less the states of first order, which move nothing."""
+        return self.nv - self.rank - self.states
+
+    @property
+    def states(self) -> int:
+        """Number of states of first order among the coordinates."""
+        return len(self._state_names)
+
+    @property
+    def _state_names(self) -> tuple[str, ...]:
+        names: tuple[str, ...] = getattr(self._system, "state_names", ())
+        return names
 
     @property
     def gruebler(self) -> int:
         """nv - nc, what counting rows would give."""
-        return self.nv - self.nc
+        return self.nv - self.nc - self.states
 
     @property
     def condition(self) -> float | Any:
@@ -194,7 +204,7 @@ class Mobility:
         if not self.is_singular:
             return False
         forms = independent_forms(second_order_forms(self._system, self._q, self._t, self._svd))
-        return len(rigid_directions(forms)) == int(self.dof)
+        return len(rigid_directions(forms)) == int(self.dof + self.states)
 
     @cached_property
     def _still(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -219,8 +229,8 @@ class Mobility:
     def _count(self) -> str:
         freedom = f"{self.dof} degree{'' if self.dof == 1 else 's'} of freedom"
         if self.nc == 0:
-            return f"{freedom}: {self.nv} coordinates and no constraint."
-        line = f"{freedom}: {self.nv} coordinates less {self.rank} independent constraint rows"
+            return f"{freedom}: {self.nv - self.states} coordinates and no constraint."
+        line = f"{freedom}: {self.nv - self.states} coordinates less {self.rank} independent constraint rows"
         line += "." if self.rank == self.nc else f" (of {self.nc})."
         if self.dof == 0:
             line += LOCKED_BY_DRIVES if self.driven else STRUCTURE
@@ -263,8 +273,9 @@ class Mobility:
         if self.at_rest:
             names = listed(self.at_rest)
             parts.append(f"At rest at this pose only (as at a dead centre), moving nearby: {names}.")
-        if self.free and self.nc:
-            parts.append(f"Moves on its own, all else at rest: {listed(self.free)}.")
+        free = tuple(name for name in self.free if name not in self._state_names)
+        if free and self.nc:
+            parts.append(f"Moves on its own, all else at rest: {listed(free)}.")
         return " ".join(parts)
 
     def _openness(self) -> str:

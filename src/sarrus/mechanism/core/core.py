@@ -93,6 +93,7 @@ class Core:
         row_names: Names of the constraint rows (nc).
         actuators: Names of the actuated coordinates, in the order of u (nu).
         passive: Names of the coordinates without an actuator.
+        states: Names of the states of first order (`spec.state`), whose values are entries of v.
         length: Characteristic length L [m], which makes metres and radians comparable.
         model: Declarations and arrays that it was compiled to.
         evaluator: Its constraints as functions.
@@ -113,6 +114,7 @@ class Core:
     row_names: tuple[str, ...]
     actuators: tuple[str, ...]
     passive: tuple[str, ...]
+    states: tuple[str, ...]
     length: float
     model: Model
     evaluator: Evaluator
@@ -134,6 +136,8 @@ class Core:
         evaluator, arguments = Evaluator(model), Arguments(model)
         names, row_names = model.coordinate_names, model.row_names
         actuators = tuple(actuator.name for actuator in model.actuators)
+        is_state = model.structure.tree.first_order
+        states = tuple(name for name, first in zip(names, is_state, strict=True) if first)
         self.__dict__.update(
             model=model,
             evaluator=evaluator,
@@ -143,8 +147,9 @@ class Core:
             names=names,
             row_names=row_names,
             actuators=actuators,
-            passive=tuple(name for name in names if name not in actuators),
+            passive=tuple(name for name in names if name not in (*actuators, *states)),
             length=evaluator.length,
+            states=states,
             omitted=model.omitted,
             laws=model.laws,
             visuals=model.visuals,
@@ -183,6 +188,12 @@ class Core:
     def _modes(self) -> Modes | None:
         """What can change along any motion: whether dry friction sticks; None where nothing can."""
         return Modes(self.model) if sticks(self.model) else None
+
+    @property
+    def rest(self) -> Array:
+        """Velocities at rest (nv,): zero, but states of first order are where they begin."""
+        bodies = self.model.tree.bodies
+        return np.array([body.start for body in bodies for _ in range(body.joint.nv)])
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(

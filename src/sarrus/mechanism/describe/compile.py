@@ -114,10 +114,18 @@ def lower_declarations(
     L = length
     if L is None:
         L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)
-    columns["unit"] = [1.0 if is_angle else L for is_angle in tree.coordinate_is_angle]
+    columns["unit"] = _units(tree, L)
+    columns["first_order"] = [int(x) for x in tree.first_order]
     columns |= rows.fields(L) | user_rows(rows, forces)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
     return tree, rows, columns
+
+
+def _units(tree: Tree, L: Any) -> list[Any]:
+    """What counts as one unit of each entry of v: a radian, L, or the usual size of a state."""
+    sizes = [body.state_size for body in tree.bodies for _ in range(body.joint.nv)]
+    usual = [1.0 if is_angle else L for is_angle in tree.coordinate_is_angle]
+    return [size or unit for size, unit in zip(sizes, usual, strict=True)]
 
 
 def user_rows(rows: Rows, forces: Sequence[tuple[str, Force]]) -> dict[str, list[int]]:
@@ -140,8 +148,8 @@ def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constrai
 
 
 def default_actuated(tree: Tree) -> list[int]:
-    """Indices into v of every coordinate except those of Free joints."""
-    return [k for k, body in enumerate(tree.by_name.owners) if not body.joint.is_free]
+    """Indices into v of every coordinate except those of Free joints and states."""
+    return [k for k, body in enumerate(tree.by_name.owners) if not (body.joint.is_free or body.is_state)]
 
 
 def actuators_of(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tuple[Actuator, ...]:

@@ -15,6 +15,7 @@ from ...models.base.expressions import Expression, Parameter
 from ...models.base.pose import Pose
 from ...models.kinds.actuator_law import ActuatorLaw
 from ...models.kinds.forces import Force
+from ...models.kinds.formula_force import as_formulas
 from ...models.model import RESERVED
 from ...models.shapes.visual import Visual
 from ...models.tree.bodies import (
@@ -244,20 +245,26 @@ class Declarations(DrawnSpec):
         self._constraints[name] = checked
         return self
 
-    @declares
     def force(self, name: str, force: Force, frame: str | None = None) -> Self:
         """Add a force.
 
         Args:
             name: Its name, unique among forces.
             force: PointSpring, JointSpring, JointDamper, ConstantWrench, CoulombFriction, Bushing, Motor,
-                UserForce, BodyForce, or a table: PointSpringTable, PointDamperTable,
+                UserForce, BodyForce, FormulaForce, or a table: PointSpringTable, PointDamperTable,
                 JointSpringTable, JointDamperTable.
             frame: Where its points without names are, as of `constrain`; directions stay in the body frame.
 
         Returns:
             This spec.
         """
+        if isinstance(force, Force):
+            force = as_formulas(force, f"force {name!r}")
+        return self._force(name, force, frame)
+
+    @declares
+    def _force(self, name: str, force: Force, frame: str | None = None) -> Self:
+        """The same of a force whose functions stay functions."""
         checked = self._checked("force", name, force, Force, self._forces, frame)
         self._forces[name] = self._as_drawn(checked, f"force {name!r}")
         return self

@@ -11,11 +11,11 @@ from ...models.base.axes import Axis
 from ...models.base.pose import Pose
 from ...models.shapes.floor import Floor
 from ...models.tree.joints import Fixed
-from .declarations import Declarations
 from .recipe import declares
+from .states import StateDeclarations
 
 
-class FramesAndFloor(Declarations):
+class FramesAndFloor(StateDeclarations):
     """Frames and the floor."""
 
     def __init__(self, *args: Any, **named: Any) -> None:

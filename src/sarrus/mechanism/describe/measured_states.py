@@ -63,8 +63,8 @@ class MeasuredStates:
     @classmethod
     def at_rest(cls, mech: Mechanism, q: Array) -> MeasuredStates:
         """Poses (B, nq) at rest, without inputs, at t = 0."""
-        rest = np.zeros((len(q), mech.nv))
-        found = cls(mech, q, rest, np.zeros(len(q)), rest)
+        tau = np.zeros((len(q), mech.nv))
+        found = cls(mech, q, tau + mech.rest, np.zeros(len(q)), tau)
         found.let_go = True
         return found
 
@@ -87,6 +87,12 @@ class MeasuredStates:
         (one,) = (x for x in forces_of_user(self.mech.evaluator) if x.given is force)
         found = [one.value(*state) for state in zip(self.q, self.v, self.t.tolist(), strict=True)]
         return np.array(found).reshape(len(self.q), force.count)
+
+    def formula_of(self, force: Any) -> Array:
+        """What the formulas of a `FormulaForce` give, (B,) of one coordinate, else (B, k) [N, N m]."""
+        each = [force.at(self.mech, q, v) for q, v in zip(self.q, self.v, strict=True)]
+        found = np.array(each).reshape(len(self.q), -1)
+        return found[:, 0] if len(force.coordinates()) == 1 else found
 
     def dry_friction(self, name: str, levels: tuple[float, float, float] | None = None) -> Array:
         """The part that one declaration has in the dry friction of a coordinate (B,), against positive speed.

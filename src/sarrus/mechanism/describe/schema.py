@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...arrays import text
 from ...constraints.rows import Constraint
 from ...errors import InputError, require_known
+from ...models.base.expressions import Expression
 from ...models.base.kind import Kind
 from ...models.base.pose import Pose
 from ...models.contacts.surfaces import ContactPair, Surface
 from ...models.kinds.actuator_law import ActuatorLaw
 from ...models.kinds.forces import Force
+from ...models.kinds.formula_force import written
 from ...models.shapes.floor import Floor
 from ...models.shapes.shapes import Shape
 from ...models.shapes.visual import Visual
@@ -78,6 +80,8 @@ def _encode(value: Any) -> Any:
         return _encode_pose(value)
     if isinstance(value, (Joint, Shape)):
         return _encode_kind(value)
+    if isinstance(value, Expression):
+        return written(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
     return None if isinstance(value, float) and math.isinf(value) else value

@@ -160,7 +160,7 @@ class ConstraintQueries(Core):
 
         Args:
             q: positions (nq,).
-            v: the velocity to start from (nv,); default rest.
+            v: the velocity to start from (nv,); default `rest`.
             t: time [s].
             fixed: velocities to prescribe, {coordinate: value} or {joint: values}.
             metric: what "nearest" means: "mass" (least kinetic energy of the change), None (lengths divided
@@ -170,6 +170,8 @@ class ConstraintQueries(Core):
             AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
         """
         held = None if fixed is None else prescribed_velocities(whole(self), fixed)
+        if v is None and self.states:
+            v = np.broadcast_to(self.rest, (*np.shape(q)[:-1], self.nv))
         if self._may_be_undefined:
             self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         found = self._queries.consistent_velocity(q, v, t, self.evaluator, metric, held)

@@ -57,7 +57,7 @@ class DesignQueries(Core):
         """
         if parameters is not None:
             return self._measure_variants(parameters, t, {"q": q, "v": v, "u": u, "tau": tau})
-        given = [(q, "q", True), (np.zeros(self.nv) if v is None else v, "v", False)]
+        given = [(q, "q", True), (self.rest if v is None else v, "v", False)]
         given.append((self._applied(q, tau, u, None), "tau", False))
         (pose, velocity, applied), batch = self._arguments.states(given)
         states = MeasuredStates(whole(self), pose, velocity, np.full(len(pose), self._time(t)), applied)

@@ -208,6 +208,7 @@ def hold(
         *(_each(mech, x, what, len(poses)) for x, what in zip(motion, "va", strict=True)),
     )
     smooth = without_dry_friction(mech)
+    state = _with_rates(smooth, state)
     _, speed, acceleration = state
     torques = smooth.inverse_dynamics(poses, speed, acceleration, actuated=which)
     loads = [torques.tau, torques.constraint_force, smooth.bias(poses, speed)]
@@ -227,13 +228,24 @@ def hold(
 
 def _each(mech: Mechanism, x: Any, what: str, n: int) -> Array:
     """A velocity or acceleration for each pose, (n, nv); None: rest."""
-    given = np.zeros(mech.nv) if x is None else mech._tangent(x, what)
+    rest = mech.rest if what == "v" else np.zeros(mech.nv)
+    given = rest if x is None else mech._tangent(x, what)
     try:
         return np.array(np.broadcast_to(given, (n, mech.nv)))
     except ValueError:
         raise InputError(
             f"{what} must have shape ({n}, {mech.nv}) or ({mech.nv},), got {given.shape}."
         ) from None
+
+
+def _with_rates(mech: Mechanism, state: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The motion in which states of first order change as they do."""
+    q, v, a = state
+    which = [mech.names.index(name) for name in mech.states]
+    if which:
+        a = a.copy()
+        a[:, which] = -mech.bias(q, v)[:, which] / mech.model.armature[which]
+    return q, v, a
 
 
 def _forces(mech: Mechanism, state: tuple[Array, ...], lam: Array, force: Array) -> Motion:

@@ -30,6 +30,7 @@ def report(mech: Mechanism) -> str:
     parts = [
         _head(mech),
         _bodies(mech),
+        _states(mech),
         _constraints(mech),
         _forces(mech.model.forces),
         contact_report(mech.model),
@@ -42,7 +43,8 @@ def outline(spec: MechanismSpec) -> str:
     """The declarations of a description, by name."""
     title = f"Description of mechanism '{spec.name}'"
     gravity = ", ".join(f"{g:g}" for g in spec.gravity)
-    bodies = [(b.name, b.parent, b.joint.label(), f"{b.mass:.4g}") for b in spec.bodies]
+    bodies = [(b.name, b.parent, b.joint.label(), f"{b.mass:.4g}") for b in spec.bodies if not b.is_state]
+    states = [(b.name, f"{b.start:.4g}") for b in spec.bodies if b.is_state]
     constraints = []
     for name, given in spec.constraints:
         kind = type(getattr(given, "joint", given)).__name__
@@ -53,6 +55,7 @@ def outline(spec: MechanismSpec) -> str:
     parts = [
         f"{title}\n{'=' * len(title)}\ngravity ({gravity}) m/s^2; not compiled: spec.compile()",
         _section("Bodies", ("body", "parent", "joint", "mass [kg]"), bodies),
+        _section("States of first order", ("state", "start"), states) if states else "",
         _section("Constraints", ("constraint", "kind", "between"), constraints),
         _forces(spec.forces) or "Forces: none",
         _surfaces(spec.surfaces),
@@ -98,12 +101,17 @@ def _solver(mech: Mechanism) -> str:
 
 def _bodies(mech: Mechanism) -> str:
     rows = [("body", "parent", "joint", "coordinates", "mass [kg]")]
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         own = [name.removeprefix(body.name) for name in body.coordinate_names]
         coordinates = body.name if own == [""] else " ".join(own) or "-"
         rows.append((body.name, body.parent, body.joint.label(), coordinates, f"{body.mass:.4g}"))
     total = sum(body.mass for body in mech.model.bodies)
     return f"Bodies ({len(rows) - 1}, {total:.4g} kg)\n{_table(rows)}"
+
+
+def _states(mech: Mechanism) -> str:
+    rows = [(body.name, f"{body.start:.4g}") for body in mech.model.bodies if body.is_state]
+    return _section("States of first order", ("state", "start"), rows) if rows else ""
 
 
 def _constraints(mech: Mechanism) -> str:

@@ -38,6 +38,12 @@ def team_tables(
     model = mech.model
     refuse_callables(model, what)
     refuse_dry_friction(model, what)
+    formulas = [name for name, force in model.forces if force.by_formula]
+    if formulas:
+        raise InputError(
+            f"{what} does not know formulas, which the forces {', '.join(map(repr, formulas))} of"
+            f' {model.name!r} are; use device="cpu".'
+        )
     for q, v in references(mech):
         kept = mech.mobility(q).rank if model.nc else 0
         terms = mech.terms(q, v)

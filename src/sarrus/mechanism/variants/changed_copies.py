@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from ...arrays import mapping, names
@@ -50,7 +49,7 @@ class ChangedCopies(Core):
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
         """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""
         pose = self._one_pose(q)
-        speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
+        speed = self.rest if v is None else self._one_tangent(v, "v")
         return type(whole(self))(self.model, frozen_state(pose, speed))
 
     def variants(self, parameters: Mapping[str, Any]) -> tuple[Self, ...]:

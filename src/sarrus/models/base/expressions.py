@@ -1,4 +1,7 @@
-"""Parameters of a description and arithmetic with them: numbers whose value can be changed later.
+"""Parameters and signals of a description and arithmetic with them.
+
+A parameter is a number whose value can be changed later; a `Signal` is a number that the state of the
+mechanism decides, a coordinate or a state of one's own: expressions with signals are formulas of forces.
 
 A description made with parameters keeps its calls; a changed parameter makes them again. Values that are
 built before a description sees them (Pose, Distance, Revolute, ...) therefore keep what they were made of.
@@ -20,7 +23,7 @@ from ...errors import InputError
 from ...varied import Varied, applied
 from .restore import MAKERS, restore
 
-Values = Mapping[str, float]
+Values = Mapping[Any, float]  # of parameters by name, of signals by kind and name
 T = TypeVar("T")
 LONGEST = 60  # characters of an expression in a message
 
@@ -39,6 +42,8 @@ class Expression:
     def evaluate(self, values: Values) -> float:
         """Its value where parameters have other values than declared."""
         found = [x.evaluate(values) if isinstance(x, Expression) else x for x in self.arguments]
+        if any(isinstance(x, Expression) for x in found):  # signals: parameters have become numbers
+            return Expression(self.symbol, self.function, *found)  # type: ignore[return-value]
         if any(type(x) is Varied for x in found):
             return _varied(self.symbol, found)  # type: ignore[no-any-return]
         try:
@@ -85,6 +90,9 @@ class Expression:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
         """A function of NumPy. It asks the first argument for its method, which a number does not have."""
         boxed = [np.array(x, dtype=object) if isinstance(x, Expression) else x for x in given]
+        if ufunc.__name__ in ONE:
+            one = partial(Expression, ufunc.__name__, ONE[ufunc.__name__])
+            return getattr(np.frompyfunc(one, 1, 1), method)(*boxed, **options)
         if ufunc.__name__ in TWO:
             build = partial(Expression, ufunc.__name__, TWO[ufunc.__name__])
             return getattr(np.frompyfunc(build, 2, 1), method)(*boxed, **options)
@@ -112,6 +120,47 @@ class Parameter(Expression):
         return self.name
 
 
+class Signal(Expression):
+    """A number that the state decides: what it is, and of which coordinate, or which entry.
+
+    Attributes:
+        kind: "value" or "speed" of a coordinate ("value" of a state: the state); "place", "attitude" or
+            "twist" of the point of a body.
+        of: Name of a coordinate or state, or number of an entry.
+    """
+
+    __slots__ = ("kind", "of")
+
+    def __init__(self, kind: str, of: str | int) -> None:
+        super().__init__(kind, float)
+        self.kind, self.of = kind, of
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("Signal", (self.kind, self.of))
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        return values.get((self.kind, self.of), self)
+
+    @property
+    def value(self) -> float:
+        raise InputError(
+            f"{self!r} is a number that the state of the mechanism decides; it has no value yet."
+        )
+
+    def __repr__(self) -> str:
+        if self.kind == "value":
+            return str(self.of)
+        return f"{self.kind}({self.of})" if isinstance(self.of, str) else f"{self.kind}[{self.of}]"
+
+
+def signals_in(value: Any) -> Iterator[Signal]:
+    """The signals of an expression."""
+    if isinstance(value, Signal):
+        yield value
+    for x in value.arguments if isinstance(value, Expression) else ():
+        yield from signals_in(x)
+
+
 def _binary(symbol: str, function: Callable[[float, float], float]) -> tuple[Any, Any]:
     def usable(x: object) -> bool:
         return isinstance(x, (Expression, int, float, np.integer, np.floating)) and not isinstance(x, bool)
@@ -136,11 +185,21 @@ BINARY: dict[str, tuple[str, Callable[[float, float], float]]] = {
 UNARY: dict[str, Callable[[float], float]] = {
     "sin": math.sin, "cos": math.cos, "tan": math.tan, "arcsin": math.asin, "arccos": math.acos,
     "arctan": math.atan, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-    "radians": math.radians, "degrees": math.degrees,
+    "radians": math.radians, "degrees": math.degrees, "tanh": math.tanh,
 }  # fmt: skip
 SIGNS: dict[str, Callable[[float], float]] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
-TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "hypot": math.hypot}
-FUNCTIONS: dict[str, Callable[..., float]] = {**dict(BINARY.values()), **UNARY, **SIGNS, **TWO}  # by symbol
+ONE: dict[str, Callable[[float], float]] = {"sign": lambda x: 0.0 if x == 0 else math.copysign(1.0, x)}
+TWO: dict[str, Callable[[float, float], float]] = {
+    "arctan2": math.atan2, "hypot": math.hypot, "maximum": max, "minimum": min,
+    "heaviside": lambda x, h: 0.0 if x < 0 else 1.0 if x > 0 else h,
+}  # fmt: skip
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    **dict(BINARY.values()),
+    **UNARY,
+    **SIGNS,
+    **ONE,
+    **TWO,
+}  # by symbol
 for _name, (_symbol, _function) in BINARY.items():
     _forward, _backward = _binary(_symbol, _function)
     setattr(Expression, f"__{_name}__", _forward)
@@ -153,13 +212,17 @@ for _name, _one in SIGNS.items():
     setattr(Expression, f"__{_name}__", _unary(_name, _one))
 MAKERS["Expression"] = lambda data: Expression(data[0], FUNCTIONS[data[0]], *data[1:])
 MAKERS["Parameter"] = lambda data: Parameter(*data)
+MAKERS["Signal"] = lambda data: Signal(*data)
 
 
 def _varied(symbol: str, given: list[Any]) -> Any:
     """A function of numbers of which some are recorded."""
+    if symbol == "tanh":
+        twice = (given[0] * 2.0).exp()
+        return (twice - 1.0) / (twice + 1.0)
     if symbol in UNARY:
         return getattr(given[0], symbol)()
-    if symbol in TWO:
+    if symbol in ("arctan2", "hypot"):
         return applied(symbol, *given)
     return (operator.pow if symbol == "**" else FUNCTIONS[symbol])(*given)
 

@@ -47,6 +47,10 @@ class Kind(Restored, metaclass=KeepsParameters):
         for name, check in self.checks.items():
             object.__setattr__(self, name, check(getattr(self, name), f"{name} of {type(self).__name__}"))
 
+    def reads(self) -> tuple[str, ...]:
+        """Names of further coordinates whose values it needs."""
+        return ()
+
     @classmethod
     def written(cls) -> dict[str, type[Any]]:
         """Those classes of a family that can be written as data, by name."""

@@ -22,6 +22,7 @@ from ..base.pose import Pose
 from ..shapes.drawing import Drawing, Line, Load
 from ..tree.layout import TABLE
 from ..tree.tree import Tree
+from .formulas import FormulaTable
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .point_pair import PointPair
 
@@ -40,14 +41,18 @@ class Force(Kind):
 
     Attributes:
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
+        by_formula: Whether the kernel computes it from expressions.
         by_load: Whether it is friction that depends on the loads of joints.
         of_body: Whether a function of a body's pose and twist computes it.
+        of_state: Whether a function of the user's computes it as the rate of a state.
         sticks: Whether it is dry friction, whose force at rest is what holds.
     """
 
     needs_position: ClassVar[bool] = True
+    by_formula: ClassVar[bool] = False
     by_load: ClassVar[bool] = False
     of_body: ClassVar[bool] = False
+    of_state: ClassVar[bool] = False
     sticks: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
@@ -271,6 +276,7 @@ class ForceTable:
         damping: Viscous damping of each coordinate, (nv,).
         bodies: Forces between bodies.
         coordinates: Forces on coordinates.
+        formulas: Forces by formulas.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -281,6 +287,7 @@ class ForceTable:
         self.damping = self._joints["damping"] = list(tree.each("damping"))
         self.bodies = ParameterTable(FORCES, "fo")
         self.coordinates = ParameterTable(COORDINATE_FORCES, "cf")
+        self.formulas = FormulaTable()
 
     def add_dry_friction(self, k: int, friction: float, breakaway: float, speed: float) -> None:
         """Friction that sticks on coordinate k; it slides nowhere until a run says in which direction."""
@@ -314,7 +321,8 @@ class ForceTable:
     def columns(self) -> dict[str, Any]:
         """The fields by name."""
         none: dict[str, Any] = {name: [] for name in TABLE if name.startswith(("fo_", "cf_"))}
-        return {**none, **self._joints, **self.bodies.columns, **self.coordinates.columns}
+        both = {**self.bodies.columns, **self.coordinates.columns}
+        return {**none, **self._joints, **both, **self.formulas.columns}
 
 
 def force_arrays(tree: Tree, forces: Sequence[tuple[str, Force]]) -> dict[str, Any]:

@@ -51,6 +51,9 @@ class Body(Restored):
     `stop_stiffness` and `stop_damping` hold one entry for each velocity coordinate of the joint. `backwards`:
     the joint was declared from this body to its parent, and reactions are those on the parent. `outline`:
     points in its frame [m], (n, 3), along which pictures draw it.
+
+    A state of first order (`MechanismSpec.state`) is a body without mass whose joint turns: its rate is the
+    state, `state_size` what is usual of it, and `start` where it begins. `state_size` of a body is 0.
     """
 
     name: str
@@ -71,6 +74,8 @@ class Body(Restored):
     breakaway: tuple[float, ...] = _each(0.0)
     backwards: bool = False
     outline: tuple[tuple[float, float, float], ...] = ()
+    state_size: float = 0.0
+    start: float = 0.0
 
     def __post_init__(self) -> None:
         text(self.name, "the name of a body")
@@ -85,6 +90,8 @@ class Body(Restored):
             "inertia": check_inertia(self.inertia, what),
             "limits": _limits(self.limits, what, joint),
             "outline": tuple(triple(point, f"outline of {what}") for point in self.outline),
+            "state_size": nonnegative(self.state_size, f"state_size of {what}"),
+            "start": number(self.start, f"start of {what}"),
         }
         for name, (check, default) in PER_COORDINATE.items():
             value, nv = getattr(self, name), joint.nv
@@ -101,7 +108,8 @@ class Body(Restored):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Also of 0.1.0, whose bodies had no breakaway friction."""
-        self.__dict__.update({"breakaway": (0.0,) * len(state["friction"])} | state)
+        later = {"breakaway": (0.0,) * len(state["friction"]), "state_size": 0.0, "start": 0.0}
+        self.__dict__.update(later | state)
 
     def again(self, **fields: Any) -> Body:
         """A copy with other fields, which need no check."""
@@ -113,6 +121,16 @@ class Body(Restored):
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the velocity coordinates of the joint."""
         return self.joint.coordinate_names(self.name)
+
+    @property
+    def is_state(self) -> bool:
+        """Whether it stands for a state of first order."""
+        return self.state_size > 0.0
+
+    @property
+    def first_order(self) -> tuple[bool, ...]:
+        """The same for each velocity coordinate."""
+        return (self.is_state,) * self.joint.nv
 
     @property
     def inertia_rows(self) -> tuple[tuple[float, ...], ...]:

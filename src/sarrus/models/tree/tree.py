@@ -91,6 +91,11 @@ class Tree:
         """For each entry of v the entry of q that it changes, -1 where there is no single one, (nv,)."""
         return tuple(node.iq if len(node.columns) == 1 else -1 for node in self.nodes for _ in node.columns)
 
+    @cached_property
+    def first_order(self) -> tuple[bool, ...]:
+        """For each entry of v whether it is a state of first order, (nv,)."""
+        return tuple(self.each("first_order"))
+
     def each(self, name: str) -> list[Any]:
         """A property of the joints, such as "armature", for each entry of v, (nv,)."""
         return [x for body in self.bodies for x in getattr(body, name)]

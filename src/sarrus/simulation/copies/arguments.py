@@ -269,7 +269,7 @@ def _start(
         acts: which rows act (nc,).
     """
     mech, count = mechs[0], len(q)
-    speeds = np.zeros((count, mech.nv)) if v is None else np.repeat(v, count // len(v), axis=0)
+    speeds = np.tile(mech.rest, (count, 1)) if v is None else np.repeat(v, count // len(v), axis=0)
     good = np.isfinite(q).all(axis=1)
     for first in mech.model.quaternions:
         norm = np.linalg.norm(q[:, first : first + 4], axis=1)

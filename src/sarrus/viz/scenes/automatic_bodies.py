@@ -44,7 +44,7 @@ def part(layout: Layout, part: Part) -> Iterator[Solid]:
 def wheels(layout: Layout, seen: set[str]) -> Iterator[Solid]:
     """A wheel for bodies that turn about their own mass and have nothing else to show."""
     shown = {layout.roots.get(name, name) for name in seen}
-    for body in layout.mech.model.bodies[1:]:
+    for body in layout.mech.model.shown_bodies:
         if body.name in shown or not body.joint.is_hinge or body.mass <= 0.0:
             continue
         axis = body.joint.primitives()[0].axis

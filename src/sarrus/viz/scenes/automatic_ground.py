@@ -28,7 +28,7 @@ def frame_of_ground(layout: Layout) -> Iterator[Solid]:
 
 def _points_on_ground(layout: Layout) -> list[Array] | None:
     """Where joints stand on the ground; None where these are too few, or all are upright hinges."""
-    hanging = [body for body in layout.mech.model.bodies[1:] if body.parent == GROUND]
+    hanging = [body for body in layout.mech.model.shown_bodies if body.parent == GROUND]
     own = [body for body in hanging if body.joint.nv and not body.joint.is_free]
     if len(own) == len(hanging):  # nothing floats
         on_ground = (point for body, point in layout.figure.supports if layout.roots[body] == GROUND)

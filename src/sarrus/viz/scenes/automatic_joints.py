@@ -23,7 +23,7 @@ def joints(layout: Layout) -> Iterator[Solid]:
     def is_covered(names: Iterable[str]) -> bool:
         return any(layout.roots[name] in layout.covered for name in names)
 
-    for body in layout.mech.model.bodies[1:]:
+    for body in layout.mech.model.shown_bodies:
         if not is_covered((body.name, body.parent)):
             for one in joint_drawing(body, layout.copies, layout.bare).bearings:
                 yield bearing(layout, one, body.parent, body.name, body.name)

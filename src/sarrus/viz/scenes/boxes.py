@@ -56,7 +56,7 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
     for _, constraint in mech.model.constraints:
         for frame in constraint.frames():
             places.setdefault(frame.body, []).append(frame.at.xyz)
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         places.setdefault(body.parent, []).append(body.at.xyz)
     boxes: dict[str, Box] = {}
     for name, edges in (shapes or {}).items():
@@ -66,7 +66,7 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
             raise InputError(f"edges of {name!r} must be positive, got {np.asarray(edges).tolist()}.")
         boxes[name] = Box(name, np.array(body.com), half, EYE)
     names, surfaced = shown_names(mech), {one.body for one in mech.model.surfaces}
-    for carrier in mech.model.bodies[1:]:
+    for carrier in mech.model.shown_bodies:
         body = mech.model.bodies[mech.model.body_index(names[carrier.name])]
         if carrier.joint.is_free and body.name not in boxes and body.name not in surfaced:
             found = _of_inertia(body, places.get(body.name, []))

@@ -164,7 +164,7 @@ class Layout:
 def rigid_roots(mech: Mechanism) -> dict[str, str]:
     """The moving body (or the ground) that each body is fixed to; copies of parts count as the parts."""
     copies, roots = copies_on_parts(mech), {GROUND: GROUND}
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         roots[body.name] = body.name if body.joint.nv else roots[body.parent]
     return {name: roots[copies[name].body] if name in copies else root for name, root in roots.items()}
 
@@ -172,7 +172,7 @@ def rigid_roots(mech: Mechanism) -> dict[str, str]:
 def longest_chain(mech: Mechanism) -> int:
     """Most hinges between the ground and a body: six or more make an arm."""
     hinges = {GROUND: 0}
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         hinges[body.name] = hinges[body.parent] + body.joint.is_hinge
     return max(hinges.values())
 
@@ -182,7 +182,7 @@ def picture_colors(mech: Mechanism) -> dict[str, str]:
     if len(set(shown_names(mech).values())) <= 2 * len(style.CYCLE) + 1:  # with the ground
         return body_colors(mech)
     roots: dict[str, tuple[int, int]] = {}
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         trunk = len({tree for tree, _ in roots.values()})
         tree, depth = roots.get(body.parent, (trunk, 0))
         roots[body.name] = tree, depth + 1

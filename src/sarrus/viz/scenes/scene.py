@@ -124,7 +124,7 @@ class Scene:
     def _add_feet(self) -> bool:
         """Under every hinge on the ground that turns about the vertical: what the machine stands on."""
         before = len(self.solids)
-        for body in self.mech.model.bodies[1:]:
+        for body in self.mech.model.shown_bodies:
             if self.plane is not None or body.parent != GROUND or not body.joint.is_hinge:
                 continue
             top, axis = body.at.xyz, body.at.rotation @ body.joint.primitives()[0].axis

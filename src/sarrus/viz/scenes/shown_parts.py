@@ -20,7 +20,7 @@ from . import style
 def copies_on_parts(mech: Mechanism) -> dict[str, Frame]:
     """Where copies of parts, and the bodies that carry them, are on the parts themselves."""
     names, found = set(mech.body_names), {}
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         part, at, joint = body.name.partition(COPY)
         if at and joint == body.parent and part in names:
             found[body.name], found[joint] = Frame(part), Frame(part, body.at.inverse())
@@ -35,7 +35,7 @@ def shown_constraints(mech: Mechanism) -> list[tuple[str, Any]]:
 
 def bare_coordinates(mech: Mechanism) -> frozenset[str]:
     """Bodies that only carry a coordinate (of a `Span`, of a tendon): no mass, no part, nothing held."""
-    bodies = mech.model.bodies[1:]
+    bodies = mech.model.shown_bodies
     used = mech.model.bodies_in_use | {body.parent for body in bodies}
     for _, measure in mech.model.measures:
         used.update(body for body, _ in measure.places())
@@ -57,7 +57,7 @@ def shown_names(mech: Mechanism) -> dict[str, str]:
     """What each body is called: a copy like its part, one without mass like the only part fixed to it."""
     copies = copies_on_parts(mech)
     children: dict[str, list[Body]] = {body.name: [] for body in mech.model.bodies}
-    for body in mech.model.bodies[1:]:
+    for body in mech.model.shown_bodies:
         children[body.parent].append(body)
     names = {name: frame.body for name, frame in copies.items()}
     for body in mech.model.bodies:

@@ -69,7 +69,7 @@ class Skeleton:
 def skeleton(mech: Mechanism) -> Skeleton:
     """The stick figure of a mechanism."""
     found = Skeleton()
-    bodies = mech.model.bodies
+    bodies = (mech.model.bodies[0], *mech.model.shown_bodies)
     places: Places = {body.name: [] for body in bodies}
     still = {GROUND}  # the ground and what is fixed to it
     on_part, bare = copies_on_parts(mech), bare_coordinates(mech)
@@ -177,7 +177,7 @@ def _axes(offsets: Array) -> Array:
 def _welded(mech: Mechanism, body: Body, X: Pose) -> Iterator[tuple[Body, Pose]]:
     """A body and everything fixed to it, with their poses in its frame."""
     yield body, X
-    for child in mech.model.bodies[1:]:
+    for child in mech.model.shown_bodies:
         if child.parent == body.name and not child.joint.nv:
             yield from _welded(mech, child, X @ child.at)
 

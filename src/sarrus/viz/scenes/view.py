@@ -55,7 +55,7 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
     at = np.asarray(q, dtype=float)
     nodes = [
         (node.kind, np.array(mech.pose(at, body.name).rotation) @ node.axis)
-        for body in mech.model.bodies[1:]
+        for body in mech.model.shown_bodies
         for node in body.joint.primitives()
     ]
     turns = [axis for kind, axis in nodes if kind == NodeKind.HINGE]
