@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
+BASICS := $(VENV)/.basics
 PACKAGES := $(VENV)/.packages
 INSTALLED := $(VENV)/.installed
 # make setup compiles the kernel for the instruction set of this machine, make setup SETS="generic v3 v4" for these.
@@ -31,14 +32,16 @@ define BUILD_KERNEL
 @install -m 755 $(1)/_kernel*.so src/sarrus/
 endef
 
-# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one; the extra wasm comes when it is needed).
+# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one; the
+# extra wasm comes when it is needed); names as arguments: these packages alone.
 define LIST_REQUIREMENTS
-import tomllib
+import re, sys, tomllib
 table = tomllib.load(open("pyproject.toml", "rb"))
 extras = table["project"]["optional-dependencies"]
 wanted = [table["build-system"]["requires"], table["project"]["dependencies"]]
 wanted += [extras[name] for name in extras if name not in ("gpu", "wasm")]
-print("\n".join(sorted({line for group in wanted for line in group})))
+lines = sorted({line for group in wanted for line in group})
+print("\n".join(line for line in lines if not sys.argv[1:] or re.match(r"[\w-]+", line)[0] in sys.argv[1:]))
 endef
 export LIST_REQUIREMENTS
 
@@ -62,7 +65,7 @@ help:
 	@echo "make clean    remove .venv, build/, out/, the kernel and caches"
 	@echo "make help     this list"
 
-setup: $(KERNEL)
+setup: $(KERNEL) $(PACKAGES)
 	@$(PY) bindings/wasm/build.py --install
 
 $(PY):
@@ -72,17 +75,25 @@ $(PY):
 	@$(PYTHON) -m venv $(VENV) \
 	  || { rm -rf $(VENV); echo "make setup: $(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 
-# Three attempts, because package indexes hiccup.
-$(PACKAGES): pyproject.toml | $(PY)
-	@echo "make setup: installing packages into $(VENV)"
-	@$(PY) -c "$$LIST_REQUIREMENTS" > $(VENV)/requirements.txt
-	@for n in 1 2 3; do $(PIP) install -q -r $(VENV)/requirements.txt && break; \
-	  test $$n -lt 3 || { echo "make setup: pip failed three times; is the package index reachable?" >&2; exit 1; }; \
-	  echo "make setup: attempt $$n failed, trying again in $$((5 * n)) s" >&2; sleep $$((5 * n)); done
-	@touch $@
+# Three attempts, because package indexes hiccup. $(call INSTALL_PACKAGES,names, or none for all)
+define INSTALL_PACKAGES
+@echo "make setup: installing packages into $(VENV)"
+@$(PY) -c "$$LIST_REQUIREMENTS" $(1) > $(VENV)/requirements.txt
+@for n in 1 2 3; do $(PIP) install -q -r $(VENV)/requirements.txt && break; \
+  test $$n -lt 3 || { echo "make setup: pip failed three times; is the package index reachable?" >&2; exit 1; }; \
+  echo "make setup: attempt $$n failed, trying again in $$((5 * n)) s" >&2; sleep $$((5 * n)); done
+@touch $@
+endef
+
+# What the kernel and make demo need; the rest comes with make setup.
+$(BASICS): pyproject.toml | $(PY)
+	$(call INSTALL_PACKAGES,cmake matplotlib nanobind ninja numpy scikit-build-core scipy)
+
+$(PACKAGES): $(BASICS)
+	$(call INSTALL_PACKAGES)
 
 # Makes .venv see src/ as it is, so that moved files need no new installation; the compiled module comes from BUILD_KERNEL.
-$(INSTALLED): $(PACKAGES)
+$(INSTALLED): $(BASICS)
 	@$(PIP) install -q --no-deps --no-build-isolation --config-settings wheel.cmake=false --config-settings wheel.py-api=py3 --config-settings editable.mode=inplace -e .
 	@touch $@
 
@@ -97,12 +108,12 @@ $(KERNEL): $(SOURCES) $(INSTALLED)
 # puts the full kernel back.
 DEV_FLAGS := -Og -DNDEBUG -Dalways_inline=__unused__
 dev: VARIANT := $(if $(call HAS,$(V3)),v3,generic)
-dev: $(INSTALLED)
+dev: $(INSTALLED) $(PACKAGES)
 	@rm -f $(VENV)/.kernel-*
 	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="$(DEV_FLAGS)")
 	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -Og"
 
-demo: setup
+demo: $(KERNEL)
 	@$(PY) examples/demo.py
 
 # The kernel of studios (sarrus.viz.studio). make setup compiles it too, where it is missing or older than its sources
@@ -158,7 +169,7 @@ SANITIZED_TESTS ?= tests/laws/test_dynamics.py tests/laws/test_derivatives.py te
   tests/control/hierarchy/test_levels.py
 SANITIZED_COUNT ?= 3000
 sanitize: SETS := generic $(if $(call HAS,$(V3)),v3) $(if $(call HAS,$(V4)),v4)
-sanitize: $(INSTALLED)
+sanitize: $(INSTALLED) $(PACKAGES)
 	@$(BIN)/cmake -S . -B build/sanitize/cmake -G Ninja --log-level=WARNING -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DPython_EXECUTABLE=$(abspath $(PY)) -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="$(SANITIZE)" \
 	  -DSARRUS_VARIANTS="$$(echo $(SETS) | tr ' ' ';')" >/dev/null
