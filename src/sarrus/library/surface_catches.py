@@ -186,7 +186,7 @@ def escapement(
     inner, outer = arm - 0.5 * thick, arm + 0.5 * thick
     start = math.pi - _pin_angle(radius, axis, outer + tip + OPEN)
     places = [Pose((*on_circle(radius, start + k * pitch), 0)) for k in range(teeth)]
-    spec.part("wheel", shape=[hub, *(Cylinder(tip, WIDTH, at=place, mass=1e-5) for place in places)])
+    spec.part("wheel", shape=[hub, *(Box((tip, tip, WIDTH), at=place, mass=1e-5) for place in places)])
     spec.joint("arbor", "ground", "wheel", HINGE, at=(0, 0, 0))
     for k, place in enumerate(places):
         spec.surface(f"pin {k}", "wheel", Cylinder(tip, WIDTH), at=place, friction=friction)

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from .scenes import style
+from .scenes.contact_forces import record_of
 from .scenes.loads import LONGEST
 from .scenes.scene import Scene
 from .scenes.solids import Solid
@@ -76,6 +77,29 @@ class Film(Scene):
                     "data": data,
                 }
             )
+
+    def surface_forces(self, runs: Sequence[Trajectory]) -> None:
+        """Arrows of the forces on b at points of surfaces that have closed; none between open and closed."""
+        records = [one for one in map(record_of, runs) if one is not None]
+        if not runs or len(records) != len(runs):
+            return
+        t = np.concatenate([run.t for run in runs])
+        force, point = (
+            np.concatenate([getattr(one, what) for one in records]) for what in ("force", "point")
+        )
+        latest = np.clip(np.searchsorted(t, self.times, side="right") - 1, 0, max(len(t) - 2, 0))
+        after = np.minimum(latest + 1, len(t) - 1)
+        span = t[after] - t[latest]
+        share = np.where(span > 0, (self.times - t[latest]) / np.where(span > 0, span, 1.0), 1.0)
+        for k, name in enumerate(records[0].names):
+            if not np.any(force[:, k]):
+                continue
+            both = np.hstack([point[:, k], force[:, k]])
+            closed = force[:, k].any(axis=1)
+            along = np.where(closed[latest] & closed[after], share, np.floor(share))[:, None]
+            data = (1.0 - along) * both[latest] + along * both[after]
+            arrow = {"name": name, "color": CONTACT, "kind": "forces of contacts", "unit": "N", "data": data}
+            self.arrows.append(arrow)
 
     def more_arrows(self, t: Array, given: Mapping[str, tuple[str, npt.ArrayLike, npt.ArrayLike]]) -> None:
         """Arrows of forces that the user gives: {name: (body, point (3,), forces (nt, 3) in world axes)}."""

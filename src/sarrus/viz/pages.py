@@ -61,8 +61,9 @@ def export(
         q: Pose (nq,), for a mechanism; default `default.q`.
         title: Written above; default the name of the mechanism.
         caption: Written below the title; default nothing or, of a run that failed, why.
-        forces: Whether to show the forces that loops exert on the first of their two bodies as arrows that
-            end where they act; of least norm where constraints are redundant.
+        forces: Whether to show the forces that loops exert on the first of their two bodies, and those of
+            surfaces that touch on the second one, as arrows that end where they act; of least norm where
+            constraints are redundant.
         loads: Whether to show the forces and moments that the mechanism is declared with.
         ground, frames: Whether the page opens with the floor, and with the axes of all bodies (x red, y
             green, z blue); keys on the page change both.
@@ -129,6 +130,7 @@ def _moving(runs: list[Trajectory], fps: float, given: dict[str, Any]) -> Film:
     t = np.concatenate([run.t for run in runs])
     if given["forces"]:
         film.contact_forces(runs)
+        film.surface_forces(runs)
     film.more_arrows(t, given["arrows"] or {})
     film.charts(t, given["charts"] or {})
     if given["trace"] is not None:

@@ -27,6 +27,7 @@ from . import html_blocks as html
 from .figures.panels import lines
 from .notebook import modes_table, small_picture
 from .scenes import style
+from .scenes.contact_forces import contact_rows, record_of
 from .scenes.picture import picture
 from .scenes.scene import mechanism_of
 
@@ -295,4 +296,8 @@ def _run(mech: Mechanism, given: Trajectory | None, t_end: float) -> str:
     pictures = '<div class="row">' + "".join(html.image(shot, text, 400) for shot, text in shots) + "</div>"
     events = [(event.name, event.kind, float(event.t)) for event in run.events[:MOST_ROWS]]
     listed = html.table(("event", "kind", "t [s]"), events) if events else ""
+    record = record_of(run)
+    if record is not None and (rows := contact_rows(record)):
+        head = ("contact", "closed in states", "slides in", "largest force [N]", "work of friction [J]")
+        listed += html.table(head, rows[:MOST_ROWS])
     return html.paragraph(said, kind) + pictures + listed + html.figure(run.plot()[0].figure, "run")

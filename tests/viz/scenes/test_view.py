@@ -13,6 +13,7 @@ FLAT = """
     jansen_leg three_rrr three_r_on_slider loader cable_robot pantograph_leg dual_planar_arms
     net scissor deployable_ring peaucellier scissor_lift folding_chair excavator landing_gear
 planetary_gearbox cam_follower wiper toggle_clamp six_bar_press
+    geneva_drive flying_follower ratchet spring_latch escapement
 """.split()
 MASS = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 

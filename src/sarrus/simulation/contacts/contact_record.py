@@ -43,6 +43,19 @@ class ContactRecord:
     def __len__(self) -> int:
         return len(self.names)
 
+    def __str__(self) -> str:
+        """A line for each point that has closed: for how many states, the largest force, the work."""
+        size = np.linalg.norm(self.force, axis=2)
+        lines = [repr(self)]
+        for k in np.flatnonzero((self.mode != "open").any(axis=0)):
+            closed, slides = self.mode[:, k] != "open", self.mode[:, k] == "slip"
+            lines.append(
+                f"  {self.names[k]}: closed in {closed.mean():.0%} of the states, slides in"
+                f" {slides.mean():.0%}, force up to {size[:, k].max():.4g} N,"
+                f" work of friction {self.work[k]:.3g} J"
+            )
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
         return f"ContactRecord({len(self)} contact points, {len(self.mode)} states)"
 

@@ -14,6 +14,7 @@ from ...mechanism.describe.measure import Measure
 from ...mechanism.mechanism import Mechanism
 from ...simulation.trajectory.trajectory import Trajectory
 from ..scenes import style
+from ..scenes.contact_forces import record_of
 from .panels import Panel, Panels, lines
 
 LEAST = 1e-17  # what zero looks like on a logarithmic axis
@@ -38,8 +39,9 @@ def plot(trajectory: Trajectory, what: str | Sequence[str] | None = None, ax: An
     Args:
         trajectory: What `sr.simulate` returned.
         what: One of "q", "v", "a", "u", "lam", "constraint_force", "energy", "drift", "singular_values",
-            "rank", the name of a measure, or several of them; default positions, energy, drift, singular
-            values and constraint forces, those that exist.
+            "rank", "contacts" (forces of surfaces that touch), the name of a measure, or several of them;
+            default positions, energy, drift, singular values, constraint forces and contacts, those that
+            exist.
         ax: Axes for a single quantity; default new ones.
 
     Returns:
@@ -52,7 +54,7 @@ def plot(trajectory: Trajectory, what: str | Sequence[str] | None = None, ax: An
             " of mechanisms are mech.plot() and sr.viz.picture(mech, path)."
         )
     measures = trajectory.system.model.measures if isinstance(trajectory.system, Mechanism) else ()
-    panels = {name: _measure(name, one) for name, one in measures} | PANELS
+    panels = {name: _measure(name, one) for name, one in measures} | PANELS | OF_SURFACES
     return replace(TRAJECTORY, panels=panels).plot(trajectory, what, ax)
 
 
@@ -60,7 +62,8 @@ def _default(trajectory: Trajectory) -> list[str]:
     """Those of DEFAULT that exist."""
     system = trajectory.system
     known = ("q", "drift") if system is None else DEFAULT if system.nc > 0 else ("q", "energy")
-    return [name for name in DEFAULT if name in known]
+    shown = [name for name in DEFAULT if name in known]
+    return shown if system is None or record_of(trajectory) is None else [*shown, "contacts"]
 
 
 def mark_events(trajectory: Trajectory, ax: Any) -> None:
@@ -124,7 +127,7 @@ def _by_unit(trajectory: Trajectory, name: str) -> list[Panel]:
     """A panel for each unit among the columns of an array, or the panel of another quantity."""
     if name not in TITLES or getattr(trajectory, name).shape[1] == 0:
         measures = trajectory.system.model.measures if isinstance(trajectory.system, Mechanism) else ()
-        return [({one: _measure(one, m) for one, m in measures} | PANELS)[name]]
+        return [({one: _measure(one, m) for one, m in measures} | PANELS | OF_SURFACES)[name]]
     found: dict[str, list[Column]] = {}
     for column in _columns(trajectory, name):
         found.setdefault(column[1], []).append(column)
@@ -185,6 +188,14 @@ def _rank(trajectory: Trajectory, ax: Any) -> None:
     ax.yaxis.get_major_locator().set_params(integer=True)
 
 
+def _contacts(trajectory: Trajectory, ax: Any) -> None:
+    """The size of the force at each contact point that has closed."""
+    found = trajectory.contacts
+    size = np.linalg.norm(found.force, axis=2)
+    closed = np.flatnonzero(size.any(axis=0))
+    _lines(ax, trajectory.t, size[:, closed], [found.names[k] for k in closed], "contact force [N]")
+
+
 PANELS = {
     **{name: _field(name, title) for name, title in TITLES.items()},
     "energy": _energy,
@@ -192,4 +203,5 @@ PANELS = {
     "singular_values": _singular_values,
     "rank": _rank,
 }
+OF_SURFACES = {"contacts": _contacts}  # of runs in which surfaces could touch
 TRAJECTORY = Panels(PANELS, _default, mark_events, example="energy", split=_by_unit)

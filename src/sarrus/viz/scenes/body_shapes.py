@@ -10,9 +10,11 @@ import numpy as np
 from ...errors import InputError, SarrusWarning
 from ...mechanism.mechanism import Mechanism
 from ...models.shapes.visual import GREY, Visual
+from ...models.tree.bodies import GROUND
 from . import triangles as tri
 from .solids import STEEL, Solid, meshed
 
+GROUND_SHAPE = "shape of the ground"  # its name; what stands below hinges is called ground
 PLAIN = (GREY, (0.5, 0.5, 0.5, 1.0))  # what files say where they say nothing: ours and URDF's, MuJoCo's
 
 
@@ -33,7 +35,7 @@ def shape_solids(
             continue
         color = colors.get(one.body, STEEL) if one.rgba in PLAIN else _hex(one.rgba)
         alpha = min(1.0, one.rgba[3])
-        name = names.get(one.body, one.body)
+        name = GROUND_SHAPE if one.body == GROUND else names.get(one.body, one.body)
         found.setdefault(one.body, []).append(meshed(one.body, surface, color, name, alpha))
     return found
 
