@@ -9,6 +9,7 @@ from .arms import arms_around_box, dual_arm, dual_arm_box
 from .benchmarks import andrews, bricard, flyball_governor, n_four_bar
 from .drawn_bicycle import bicycle
 from .drawn_drives import cam_follower, planetary_gearbox, wiper
+from .drawn_hoists import freewheel, overhung_gearbox, tackle, v_belt
 from .drawn_hydraulics import hydraulic_lift, tyre_car
 from .drawn_linkages import folding_chair, peaucellier, scissor_lift
 from .drawn_machines import double_wishbone, excavator, landing_gear
@@ -32,7 +33,7 @@ __all__ = [
     "peaucellier", "scissor_lift", "folding_chair", "double_wishbone", "excavator", "landing_gear",
     "planetary_gearbox", "cam_follower", "bicycle", "wiper", "toggle_clamp", "six_bar_press",
     "geneva_drive", "flying_follower", "ratchet", "spring_latch", "escapement",
-    "hydraulic_lift", "tyre_car",
+    "hydraulic_lift", "tyre_car", "tackle", "v_belt", "freewheel", "overhung_gearbox",
     "MECHANISMS", "names",
 ]  # fmt: skip
 

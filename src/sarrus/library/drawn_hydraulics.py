@@ -12,6 +12,7 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.kinds.body_force import BodyForce
 from ..models.kinds.formula_force import FormulaForce, recorded
+from ..models.shapes.shapes import Box
 from ..models.tree.joints import Fixed, Planar
 from .argument_checks import checked
 from .plane_geometry import HINGE
@@ -117,6 +118,8 @@ def tyre_car(
     }  # fmt: skip
     v, d, cf, cr, a, b = (spec.parameter(name, value) for name, value in given.items())
     spec.body("car", joint=Planar(), mass=mass, inertia=(0.5 * inertia, 0.6 * inertia, inertia))
+
+    spec.visuals.append(Box((to_front + to_rear, 1.6, 0.6), density=0.0).visual("car"))
 
     def tyre(stiffness: Any, angle: Any) -> Any:
         def wrench(t: float, pose: Any, twist: Any) -> list[Any]:

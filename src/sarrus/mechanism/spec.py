@@ -16,7 +16,7 @@ from ..models.tree.bodies import Body
 from .describe.as_drawn import lower
 from .describe.compile import build_model
 from .describe.default_state import DefaultState
-from .describe.drawn_elements import DrawnElements
+from .describe.drive_elements import DriveElements
 from .describe.recipe import Recipe
 from .describe.schema import decode, encode
 from .loop_compatibility import make_compatible
@@ -26,7 +26,7 @@ from .query.report import outline
 FROM_FILES = ("omitted", "laws", "visuals")  # what files say besides the mechanism
 
 
-class MechanismSpec(DrawnElements):
+class MechanismSpec(DriveElements):
     """The description of a mechanism. Every method checks its arguments; one that raises changes nothing.
 
     Args:
