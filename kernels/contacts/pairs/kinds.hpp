@@ -3,6 +3,7 @@
 #pragma once
 
 #include "contacts/pairs/cylinder_pairs.hpp"
+#include "contacts/pairs/ellipsoid_pairs.hpp"
 #include "contacts/pairs/half_space_pairs.hpp"
 #include "contacts/pairs/outline_pairs.hpp"
 #include "contacts/pairs/rounded_pairs.hpp"
@@ -58,6 +59,19 @@ struct Meeting<Sphere, Ellipsoid> : SmoothPair<Sphere, Ellipsoid> {
 };
 template <>
 struct Meeting<Ellipsoid, Ellipsoid> : SmoothPair<Ellipsoid, Ellipsoid> {
+  static constexpr bool known = true;
+};
+
+template <>
+struct Meeting<Ellipsoid, Capsule> : EllipsoidOnRounded<Capsule> {
+  static constexpr bool known = true;
+};
+template <>
+struct Meeting<Ellipsoid, Polyhedron> : EllipsoidOnRounded<Polyhedron> {
+  static constexpr bool known = true;
+};
+template <>
+struct Meeting<Ellipsoid, Cylinder> : EllipsoidOnCylinder {
   static constexpr bool known = true;
 };
 

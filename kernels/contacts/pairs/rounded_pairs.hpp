@@ -75,11 +75,6 @@ constexpr bool BothSharp<Polyhedron, Polyhedron> = true;
 
 constexpr double SAME_FACE = 1 - 1e-4;  // cosine between faces that a corner passes as if they were one
 
-template <class T>
-SARRUS_HD Frame<double> value(const Frame<T>& X) {
-  return {{value(X.R.x), value(X.R.y), value(X.R.z)}, value(X.p)};
-}
-
 // The corners of one of two polytopes above the other; all directions in the world.
 template <class Kind, class Other, class T, class C, class D>
 struct CornersAbove {

@@ -41,6 +41,11 @@ SARRUS_HD Vec3<double> value(const Vec3<T>& x) {
   return {value(x.x), value(x.y), value(x.z)};
 }
 
+template <class T>
+SARRUS_HD Frame<double> value(const Frame<T>& X) {
+  return {{value(X.R.x), value(X.R.y), value(X.R.z)}, value(X.p)};
+}
+
 // A corner, placed
 template <class Kind, class T, class C>
 SARRUS_HD Vec3<T> placed_corner(const C& c, int k, const Frame<T>& X) {

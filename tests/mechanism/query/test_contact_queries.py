@@ -26,6 +26,7 @@ ROUNDED = ("Sphere", "Capsule", "Box", "ConvexMesh")  # polytopes with a roundin
 PAIRS = [("HalfSpace", name) for name in SHAPES if name != "HalfSpace"]
 PAIRS += [(ROUNDED[i], ROUNDED[j]) for i in range(4) for j in range(i, 4)]
 PAIRS += [("Sphere", "Cylinder"), ("Sphere", "Ellipsoid"), ("Ellipsoid", "Ellipsoid")]
+PAIRS += [("Ellipsoid", other) for other in ("Capsule", "Cylinder", "Box", "ConvexMesh")]
 
 
 def two_bodies(a: str, b: str) -> sr.Mechanism:

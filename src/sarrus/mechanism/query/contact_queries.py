@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, positive
 from ...errors import InputError
+from ...models.contacts.surfaces import ContactPair
 from ..core.core import Core, State, whole
 from .separation import separated
 
@@ -63,11 +64,17 @@ class ContactQueries(Core):
         found = self._queries.contacts(q, np.zeros(self.nv) if v is None else v)
         *values, status = found
         if np.any(status):
-            pair = self.model.structure.contacts[int(np.argwhere(status)[0][-1])].name
+            pair = self.model.structure.contacts[int(np.argwhere(status)[0][-1])]
             raise InputError(
-                f"contact {pair!r} has no contact points there: the axes of two profiles are not parallel."
+                f"contact {pair.name!r} has no contact points there: {self._why_unresolved(pair)}."
             )
         return Contacts(self.model.structure.slots, *values)
+
+    def _why_unresolved(self, pair: ContactPair) -> str:
+        surfaces = {one.name: one.shape for one in self.model.structure.surfaces}
+        if any(type(surfaces[name]).__name__ == "Profile" for name in (pair.a, pair.b)):
+            return "the axes of two profiles are not parallel"
+        return "the search for the nearest points did not end; is q finite?"
 
     def gap_rates(
         self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike | None = None
