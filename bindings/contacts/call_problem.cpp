@@ -2,6 +2,7 @@
 
 #include "../kernel_object.hpp"
 #include "../numpy.hpp"
+#include "../runs/recorder.hpp"
 
 #include <vector>
 
@@ -85,19 +86,23 @@ nb::dict solve_impact_of(nb::handle A, nb::handle u, nb::handle table, nb::handl
 }
 
 // (force (n, nslot, 3) on b, moment likewise, point of contact, slip (n, nslot, 3), which forces are unique (n, nslot), generalized force (n, nv),
-// outcome (n,), residual (n,)) of n states q, v under tau in all; modes (n, nslot, numbers), None: by the law
-nb::tuple contact_forces(const Kernel& k, nb::tuple states, nb::handle modes) {
+// outcome (n,), residual (n,)) of n states q, v under tau in all; modes (n, nslot, numbers), None: by the law. plan, rows:
+// the mode of all rows, or None: all act
+nb::tuple contact_forces(const Kernel& k, nb::tuple states, nb::handle modes, nb::handle plan,
+                         nb::handle rows) {
   npy_intp n = length_of(states[0]), nv = k.m.nv, slots = k.m.nslot;
   Dense q(states[0], "q", {n, k.m.nq}), v(states[1], "v", {n, nv}), tau(states[2], "tau", {n, nv});
   Dense drive(states[3], "drive", {n, k.m.nd, 3}), user(states[4], "user", {n, k.m.n_user_rows, 3 + nv});
   Dense numbers = Dense::or_none(modes, "modes", {n, slots, SLOT_NUMBERS});
+  const ModeTable* table = plan.is_none() ? nullptr : &plan_of(plan).table;
+  Dense mode = Dense::or_none(rows, "rows", {table ? mode_size(*table, k.m.nev + k.m.nk) : 0});
   NewArray force({n, slots, 3}), moment({n, slots, 3}), point({n, slots, 3}), slip({n, slots, 3}),
       generalized({n, nv}), residual({n});
   New<unsigned char> unique({n, slots});
   New<int> outcome({n});
   {
     nb::gil_scoped_release free;
-    k.tables.problems.forces(k.m, {{int(n), q, v, drive, user}, tau, numbers},
+    k.tables.problems.forces(k.m, {{int(n), q, v, drive, user}, tau, numbers, table, mode},
                              {force, moment, point, slip, unique, generalized, outcome, residual});
   }
   return nb::make_tuple(force, moment, point, slip, unique, generalized, outcome, residual);
@@ -107,9 +112,10 @@ nb::tuple contact_forces(const Kernel& k, nb::tuple states, nb::handle modes) {
 
 void bind_contact_problem(nb::module_& m) {
   m.def("contact_problem", &solve_problem, "A"_a, "B"_a, "b"_a, "table"_a, "limits"_a, "start"_a.none());
-  m.def("contact_forces", &contact_forces, "kernel"_a, "states"_a, "modes"_a.none());
+  m.def("contact_forces", &contact_forces, "kernel"_a, "states"_a, "modes"_a.none(),
+        "plan"_a.none() = nb::none(), "rows"_a.none() = nb::none());
   m.attr("SLOT_NUMBERS") = SLOT_NUMBERS;
-  m.attr("CONTACT_STEP_REST") = CONTACT_STEP_REST;
+  m.attr("CONTACT_MODE_REST") = CONTACT_MODE_REST;
   m.def("contact_impact", &solve_impact_of, "A"_a, "u"_a, "table"_a, "limits"_a, "restitution"_a,
         "poisson"_a);
 }

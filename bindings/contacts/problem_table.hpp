@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../batches/batch_table.hpp"
+#include "constraints/mode.hpp"
 #include "contacts/problem/problem_data.hpp"
 #include "solve/contact/contact_mode.hpp"
 
@@ -21,10 +22,13 @@ struct SolvedProblem {
   unsigned char* unique;
 };
 
-// Forces of contacts at n states under tau (n, nv): in modes (n, nslot), or, without modes, by the law
+// Forces of contacts at n states under tau (n, nv): in modes (n, nslot), or, without modes, by the law. table,
+// rows: the mode of all rows (kernels/constraints/mode.hpp), or null: all act
 struct StatesOfContacts {
   States states;
   const double *tau, *modes;
+  const ModeTable* table;
+  const double* rows;
 };
 
 // Of each slot: force and moment on b at the point of contact, that point, slip of b relative to a, in the world (3 each);

@@ -5,9 +5,10 @@
 
 SARRUS_BEGIN
 
-Run* make_contact_run(const ModelD& m, const Options& o, ContactWay way, const Outside& outside, double dt) {
-  if (way == ContactWay::STEPS) return new ContactSteps(m, o, outside, dt);
-  return new ContactRun(m, o, outside, dt);
+Run* make_contact_run(const ModelD& m, const ModePlan* plan, const Options& o, ContactWay way,
+                      const Outside& outside) {
+  if (way == ContactWay::STEPS) return new ContactSteps(m, plan, o, outside);
+  return new ContactRun(m, *plan, o, outside);
 }
 
 SARRUS_END

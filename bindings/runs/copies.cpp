@@ -69,7 +69,7 @@ struct Copies {
   Run* make(long i, CopyInputs& source) const {
     source.m = &model(i);
     const RunTable& runs = k[0]->tables.runs;
-    if (touch) return runs.make_contacts(model(i), o, ContactWay::STEPS, source.outside(), dt);
+    if (touch) return runs.make_contacts(model(i), nullptr, o, ContactWay::STEPS, source.outside());
     return plan ? runs.make_modal(model(i), *plan, o, source.outside())
                 : runs.make(model(i), o, source.outside());
   }

@@ -15,12 +15,19 @@ struct ModalRun : ModeOfRun<LD> {
   History history0;
 
   ModalRun(const ModelD& model, const ModePlan& given, const Options& options, const Outside& calls)
-      : Base(model, given, options, calls), tail(inner->tail_size()), q0(m.nq), v0(m.nv), a0(m.nv) {}
+      : ModalRun(model, given, options, calls, calls) {}
+  ModalRun(const ModelD& model, const ModePlan& given, const Options& options, const Outside& calls,
+           const Outside& within, int slots = 0, int more = 0)
+      : Base(model, given, options, calls, within, slots, more),
+        tail(inner->tail_size()),
+        q0(m.nq),
+        v0(m.nv),
+        a0(m.nv) {}
 
   // ---------------------------------------------------------------- the end of a mode
 
   // At the end of a mode, with the guards there: what has ended it
-  bool settle_end(const Guards& at) {
+  virtual bool settle_end(const Guards& at) {
     bool breaks = at.load[0] < 0, again = false;
     for (int k = 0; k < table.frictions; ++k) x->stops[k] = at.stops(mode, k), again |= at.backwards(mode, k);
     if (again) return stick_again(at);
@@ -54,7 +61,7 @@ struct ModalRun : ModeOfRun<LD> {
         due = true, x->changes[one.group] = one.closes ? 1 : -1;
     return due;
   }
-  bool switch_by_clock(double t) {
+  virtual bool switch_by_clock(double t) {
     if (!schedule(t)) return true;
     end_mode();
     return settle_at(t, false, false);
@@ -87,10 +94,10 @@ struct ModalRun : ModeOfRun<LD> {
     inner->load_tail(tail.data());
     while (fine && inner->state().t < t) fine = inner->step(t - inner->state().t, t);
     if (!fine) return fail(inner->state().status);
-    look_at_state(x->now);
-    return true;
+    return look_at_state(x->now);
   }
-  double place_of_turning() {
+  // A place in the step, at whose ends no mode ends, where it may end; 1: none
+  virtual double place_of_turning() {
     RunState s = inner->state();
     return turning_place(table, mode, StepEnds{v0.data(), a0.data(), s.v, s.a, s.t - t0});
   }
@@ -116,31 +123,38 @@ struct ModalRun : ModeOfRun<LD> {
     }
     return inner->state().t == search.hi || go_to(search.hi);
   }
-  void accept() {
+  // After a step whose mode goes on
+  virtual bool accept() {
     note_sliding(table, mode, x->now);
     std::copy_n(x->now.speed, x->now.n, x->before.speed);
+    return true;
   }
-  bool step(double h, double t_end) override {
-    if (x->before.end(mode)) {
-      mark();
-      return settle_end(x->before);
-    }
+  // The first time from which on the mode is another one, or t_end
+  virtual double next_end(double t_end) {
     double end = t_end;
     for (const Scheduled& one : plan.schedule)
       if (one.t > inner->state().t) end = std::min(end, one.t);
+    return end;
+  }
+  // Where no step could be taken: whether the mode ends instead
+  virtual bool ends_instead() { return false; }
+  // Whether the mode ends within the step that was taken, whose end has been looked at; the inner run is then
+  // at a time at which it has ended. False also where steps failed (trouble).
+  bool ends_within() {
+    if (x->now.end(mode)) return true;
+    double reached = inner->state().t, place = place_of_turning();
+    if (place == 1) return false;
+    if (!go_to(t0 + place * (reached - t0))) return false;
+    return x->now.end(mode) || (go_to(reached) && x->now.end(mode));
+  }
+  bool step(double h, double t_end) override {
     mark();
-    if (!inner->step(h, end)) return fail(inner->state().status);
-    look_at_state(x->now);
-    bool ended = x->now.end(mode);
-    double reached = inner->state().t, place = ended ? 1 : place_of_turning();
-    if (place < 1) {
-      if (!go_to(t0 + place * (reached - t0))) return false;
-      ended = x->now.end(mode);
-      if (!ended && !go_to(reached)) return false;
-    }
-    if (ended) return locate() && settle_end(x->now);
-    accept();
-    return switch_by_clock(reached);
+    if (x->before.end(mode)) return settle_end(x->before);
+    if (!inner->step(h, next_end(t_end))) return ends_instead() || fail(inner->state().status);
+    if (!look_at_state(x->now)) return false;
+    if (ends_within()) return locate() && settle_end(x->now);
+    if (trouble != StepStatus::FINE || !accept()) return false;
+    return switch_by_clock(inner->state().t);
   }
 
   // ---------------------------------------------------------------- the interface of a run
@@ -162,8 +176,7 @@ struct ModalRun : ModeOfRun<LD> {
     this->choose_rows();
     if (!inner->restore(at, history, step)) return fail(inner->state().status);
     this->find_held_rank();
-    look_at_state(x->before);
-    return true;
+    return look_at_state(x->before);
   }
   bool at_end_of_mode() const override { return x->before.end(mode); }
   RunState state() const override {

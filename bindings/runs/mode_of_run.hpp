@@ -4,6 +4,7 @@
 #include "integrate/modes/mode_step.hpp"
 #include "mode_forces.hpp"
 #include "outside_steps.hpp"
+#include "solve/contact/contact_mode.hpp"
 
 SARRUS_BEGIN
 
@@ -16,15 +17,17 @@ struct ModalWork {
   unsigned char *flags, *stops;
   signed char *changes, *touched;
 
-  ModalWork(const ModelD& m, const ModeTable& table, Arena& arena) : forces(m, table, arena) {
-    for (Guards* g : {&before, &now, &lower}) g->bind(arena, table);
+  // slots: of surfaces that may touch
+  ModalWork(const ModelD& m, const ModeTable& table, Arena& arena, int slots = 0) : forces(m, table, arena) {
+    for (Guards* g : {&before, &now, &lower}) g->bind(arena, table, slots * SLOT_GUARDS);
     arena.take(m.nq, q);
     arena.take(forces.u.w.ld, v, room, tau);
     arena.take(3 * m.nd, drive);
     arena.take(m.n_user_rows * (3 + m.nv), user);
     arena.take(6 * m.nb, wrenches);
     arena.take(table.frictions, stops);
-    arena.take(table.count, changes, touched);
+    arena.take(table.count, changes);
+    arena.take(table.count + slots, touched);
     arena.take(2 * (table.count + table.frictions), flags);
   }
 };
@@ -36,7 +39,7 @@ struct ModeOfRun : Run {
   const ModeTable& table;
   Outside outside;
   int parameters;
-  std::vector<double> numbers;
+  std::vector<double> numbers;  // of the mode, and of what a derived run knows behind it
   Mode mode;
   std::vector<char> memory;
   ModalWork<LD>* x = nullptr;
@@ -49,22 +52,24 @@ struct ModeOfRun : Run {
   long changes = 0;
   ModeEntry entry;
 
-  ModeOfRun(const ModelD& model, const ModePlan& given, const Options& options, const Outside& calls)
+  // within: what steps ask; slots, more: of surfaces that may touch, and numbers of their mode
+  ModeOfRun(const ModelD& model, const ModePlan& given, const Options& options, const Outside& calls,
+            const Outside& within, int slots = 0, int more = 0)
       : m(model), plan(given), table(given.table), outside(calls), parameters(m.nev + m.nk) {
-    numbers.assign(mode_size(table, parameters), 0.0);
+    numbers.assign(mode_size(table, parameters) + more, 0.0);
     mode = mode_at(table, parameters, numbers.data());
     Arena measure(nullptr);
-    ModalWork<LD> measured(m, table, measure);
+    ModalWork<LD> measured(m, table, measure, slots);
     memory.assign(measure.used + 4096, 0);
     Arena arena(memory.data() + (-reinterpret_cast<unsigned long long>(memory.data()) & 63));
-    x = new ModalWork<LD>(m, table, arena);
+    x = new ModalWork<LD>(m, table, arena, slots);
     f = &x->forces;
     std::copy_n(m.el_values, m.nev, mode.values);
     std::copy_n(m.k_offset, m.nk, mode.values + m.nev);
     f->rows.bearings = outside.bearings_slide;
     f->rows.direct(table, mode.direction);
     f->rows.choose(mode.values, [](int) { return true; });
-    inner = make_steps(options);
+    inner = make_steps(options, within);
     entry.touched = x->touched;
   }
   ~ModeOfRun() override {
@@ -73,12 +78,13 @@ struct ModeOfRun : Run {
   }
   ModeOfRun(const ModeOfRun&) = delete;
 
-  StepsInMode* make_steps(const Options& o) {
+  StepsInMode* make_steps(const Options& o, const Outside& within) {
     const ModelD& view = f->rows.view;
     if (outside.steps) return new RunOutside(view, *outside.steps);
     if (outside.acceleration && !o.method.implicit)
-      return new SizedRun<0, Called<false, true>>(view, o, outside);
-    return new SizedRun<LD, Called<false, false>>(view, o, outside);
+      return new SizedRun<0, Called<false, true>>(view, o, within);
+    if constexpr (LD == 0) return make_steps_in_mode(view, o, within);
+    return new SizedRun<LD, Called<false, false>>(view, o, within);
   }
 
   int mode_numbers() const override { return static_cast<int>(numbers.size()); }
@@ -127,7 +133,7 @@ struct ModeOfRun : Run {
   // ---------------------------------------------------------------- what ends the mode
 
   // The guards at the state of the inner run
-  void look_at_state(Guards& to) {
+  virtual bool look_at_state(Guards& to) {
     RunState s = inner->state();
     inner->applied(x->tau);
     ReachedState reached = {ask(s.t, s.q, s.v), x->tau, nullptr, f->by_load, f->unique};
@@ -138,6 +144,10 @@ struct ModeOfRun : Run {
       reached.lam = f->lam;
     }
     look(f->u, f->rows, reached, mode, x->flags, to);
+    note_state(s);
+    return true;
+  }
+  void note_state(const RunState& s) {
     speed = std::max(speed, largest_rate(m, s.v));
     note_speeds(table, mode, s.v);
   }
@@ -150,7 +160,7 @@ struct ModeOfRun : Run {
       x->tau[table.coordinate[k]] += mode.direction[k] * f->by_load[k];
   }
   // in: the guards at the state
-  void take_state() {
+  virtual void take_state() {
     RunState s = inner->state();
     std::copy_n(s.q, m.nq, x->q);
     std::copy_n(s.v, m.nv, x->v);
@@ -158,7 +168,7 @@ struct ModeOfRun : Run {
     leave_out_loads();
   }
   // Settles the mode at time t and the state x->q, x->v under the force x->tau, and goes on from there.
-  bool settle_at(double t, bool starts, bool breaks) {
+  virtual bool settle_at(double t, bool starts, bool breaks) {
     if (!starts && too_many(t)) return fail(StepStatus::CHATTER);
     State<double> at = ask(t, x->q, x->v);
     f->u.outer = nullptr;
@@ -182,7 +192,7 @@ struct ModeOfRun : Run {
   // only directions change.
   bool go_on(double t, const double* q, const double* v, bool starts) {
     History history = inner->history();
-    bool anew = choose_rows() || starts || outside.steps;
+    bool anew = choose_rows() || starts || outside.steps || begins_anew();
     bool fine = anew ? inner->start(t, q, v, -1) : inner->restore({t, q, v, 0}, history, 0);
     if (!fine) return fail(inner->state().status);
     double change = 0;
@@ -193,9 +203,9 @@ struct ModeOfRun : Run {
       return fail(StepStatus::NO_MODE);
     speed = 0;
     find_held_rank();
-    look_at_state(x->before);
-    return true;
+    return look_at_state(x->before);
   }
+  virtual bool begins_anew() const { return false; }  // the steps of each mode
   void find_held_rank() {
     bool any = false;
     for (int k = 0; k < table.frictions; ++k) any = any || f->holds(k);

@@ -19,8 +19,6 @@ namespace {
 constexpr double GRID_SLACK = 1e-6;  // of a fixed step: one that ends so shortly
                                      // before a multiple ends there
 
-constexpr double SHORT = 1e-3;  // [s] within which the mode of contacts may change so often
-
 // What a checkpoint stores behind t, q, v, tau and the numbers of the kind of
 // run (Run::store_tail).
 struct StoredHistory {
@@ -87,13 +85,6 @@ struct Recorder {
     if (!inputs.is_none()) outside.inputs = &Recorder::ask;
     if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
     outside.supplies_inertia = inertia;
-    if (o.contacts != ContactWay::IGNORED) {
-      hear_of_modes(outside);
-      run.reset(k.tables.runs.make_contacts(k.m, o, o.contacts, outside, SHORT));
-      modes.width = run->mode_numbers();
-      modes.groups = k.m.nslot;
-      return;
-    }
     if (plan.is_none()) {
       run.reset(k.tables.runs.make(k.m, o, outside));
       return;
@@ -103,14 +94,23 @@ struct Recorder {
     outside.bearings_slide = wrenches.is_none() && acceleration.is_none();
     outside_steps = stepped.steps();
     if (!on.steps.is_none()) outside.steps = &outside_steps;
-    run.reset(k.tables.runs.make_modal(k.m, plan_of(plan), o, outside));
+    bool touches = o.contacts != ContactWay::IGNORED;
+    const ModePlan& given = plan_of(plan);
+    run.reset(touches ? k.tables.runs.make_contacts(k.m, &given, o, o.contacts, outside)
+                      : k.tables.runs.make_modal(k.m, given, o, outside));
     modes.width = run->mode_numbers();
-    run->load_mode(Dense(begun, "begun", {modes.width}));
-    modes.groups = plan_of(plan).table.count;
+    modes.groups = given.table.count + (touches ? k.m.nslot : 0);
+    begin(Dense(begun, "begun", {mode_size(given.table, k.m.nev + k.m.nk)}), given);
   }
 
   // ---------------------------------------------------------------- modes
 
+  // The mode before anything is settled; no surfaces touch in it
+  void begin(const double* numbers, const ModePlan& given) {
+    std::vector<double> all(modes.width, 0.0);
+    std::copy_n(numbers, mode_size(given.table, k.m.nev + k.m.nk), all.begin());
+    run->load_mode(all.data());
+  }
   void hear_of_modes(Outside& outside) {
     outside.mark = [](void* self) { static_cast<Recorder*>(self)->mark(); };
     outside.back = [](void* self) { static_cast<Recorder*>(self)->back(); };

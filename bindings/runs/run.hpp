@@ -164,6 +164,7 @@ struct SizedRun : StepsInMode {
 };
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside);
+StepsInMode* make_steps_in_mode(const ModelD& m, const Options& o, const Outside& outside);
 LaneSteps* make_lanes(const ModelD& m, const Options& o);
 ModalLanes* make_modal_lanes(const ModelD& m, const ModePlan& plan, const Options& o);
 ModalLanes* make_contact_lanes(const ModelD& m, const Options& o);

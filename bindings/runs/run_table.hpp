@@ -208,8 +208,9 @@ struct RunTable {
                const Outside&);  // owned by the caller
   Run* (*make_modal)(const ModelD&, const ModePlan&, const Options&,
                      const Outside&);  // the same
-  Run* (*make_contacts)(const ModelD&, const Options&, ContactWay, const Outside&,
-                        double dt);  // the same; dt: a step of the run [s]
+  Run* (*make_contacts)(
+      const ModelD&, const ModePlan*, const Options&, ContactWay,
+      const Outside&);  // the same; without a plan all rows act, and a mode is that of contacts
   void (*friction_in_mode)(const ModelD&, const ModePlan&, const double* mode, const StatesInMode&,
                            const FrictionArrays&);
   void (*friction_of_states)(const ModelD&, const ModePlan&, const double* mode, const StatesInMode&,

@@ -9,14 +9,18 @@
 
 SARRUS_BEGIN
 
-Run* make_contact_run(const ModelD& m, const Options& o, ContactWay way, const Outside& outside, double dt);
+Run* make_contact_run(const ModelD& m, const ModePlan* plan, const Options& o, ContactWay way,
+                      const Outside& outside);
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
   bool accelerations = outside.acceleration && !o.method.implicit;
   if (outside.supplies_inertia && accelerations) return new SizedRun<0, Called<true, true>>(m, o, outside);
   if (outside.supplies_inertia) return new SizedRun<0, Called<true, false>>(m, o, outside);
   if (accelerations) return new SizedRun<0, Called<false, true>>(m, o, outside);
-  return sized(m, [&](auto ld) -> Run* {
+  return make_steps_in_mode(m, o, outside);
+}
+StepsInMode* make_steps_in_mode(const ModelD& m, const Options& o, const Outside& outside) {
+  return sized(m, [&](auto ld) -> StepsInMode* {
     return new SizedRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
   });
 }

@@ -19,19 +19,10 @@ constexpr double SLIP_BACK = 1e-13;     // of the speeds: sliding backwards by m
 constexpr double SLIP_ENDS = 2e-10;     // of the speeds: slower sliding may stick, in whatever direction
 constexpr double MODE_RATE = 1e-8;      // of the accelerations: rates that count as none
 constexpr double GUIDE_FORCE = 1e-8;    // of the friction: across the line of a guided slot
-constexpr int SLOT_GUARDS = 8;          // gap, push, cone (3), speed (3)
 
 struct ContactGuards {
   double* at;  // (nslot, SLOT_GUARDS)
-  int n = 0;
-  SARRUS_HD void bind(Arena& arena, int slots) {
-    n = slots * SLOT_GUARDS;
-    arena.take(n, at);
-  }
   SARRUS_HD double* of(int slot) const { return at + slot * SLOT_GUARDS; }
-  SARRUS_HD bool ends() const {
-    return any_of(n, [&](int i) { return at[i] < 0; });
-  }
 };
 
 // Largest rate of a row that contacts have to change
@@ -103,6 +94,7 @@ SARRUS_FN void look_at_contacts(const ContactMotion<LDC>& x, const SlotMode* mod
   double push = 0;
   for (int k = 0; k < c.blocks; ++k) {
     const ContactBlock& b = c.block[k];
+    if (b.contact == NO_CONTACT) continue;
     const SlotMode& mode = modes[c.which[b.contact]];
     int which = friction_index(b.kind);
     double* g = to.of(c.which[b.contact]);
@@ -136,20 +128,34 @@ SARRUS_HD bool forces_fit(const ContactGuards& g, int slots) {
   return all_of(slots, [&](int k) { return all_of(4, [&](int i) { return g.of(k)[1 + i] >= 0; }); });
 }
 
-// All guards at a state   tau (nv) without contacts. False: forces are not known
+// Forces of contacts beside joint rows that hold the same: by the law, sliding in the directions of the mode.
+// x.Q is that of contacts.   in: forces_in_mode() with joint rows
 template <int LDC>
-SARRUS_FN bool look(ContactMotion<LDC>& x, const State<double>& s, const double* tau, const SlotMode* modes,
-                    double speed, ContactGuards& to) {
+SARRUS_FN bool forces_by_law(ContactMotion<LDC>& x) {
+  ContactSolver& s = x.impact.solver;
   ContactRows<LDC>& c = x.c;
-  for (int i = 0; i < to.n; ++i) to.at[i] = 1;
-  if (!forces_in_mode(x, s, tau, modes)) return false;
+  state_problem(x, c.bias, [](int) { return 0.0; });
+  if (prepare_contacts(s) != ContactOutcome::SOLVED) return false;
+  if (solve_contacts(s, false).outcome != ContactOutcome::SOLVED) return false;
+  find_least_forces(s.p, x.least);
+  take_forces(x, s.p.lam);
+  for (int i = c.rows - c.joint.n; i < c.rows; ++i) axpy(x.Q, -x.f[i], c.J + i * c.w.ld, c.w.ld);
+  return true;
+}
+
+// All guards at a state, by one solution of many   in: forces of contacts in the mode
+template <int LDC>
+SARRUS_FN void look_at_slots(ContactMotion<LDC>& x, const SlotMode* modes, double speed, ContactGuards& to) {
+  ContactRows<LDC>& c = x.c;
+  for (int i = 0; i < c.m.nslot * SLOT_GUARDS; ++i) to.at[i] = 1;
   look_at_contacts(x, modes, {speed, contact_force_size(x)}, to);
-  if (!forces_fit(to, c.m.nslot) && c.rank < c.rows && mode_holds(x))
-    for (int k = 0; k < c.m.nslot; ++k)
-      for (int i = 1; i < 5; ++i) to.of(k)[i] = larger(to.of(k)[i], 0.0);
   for (int k = 0; k < c.m.nslot; ++k)
     if (modes[k].state == SLOT_OPEN && in_use(c.slot[k])) to.of(k)[0] = c.slot[k].gap + modes[k].margin;
-  return true;
+}
+// Pushes and cones hold by forces that are not those of look_at_slots()
+SARRUS_HD void hold_slots(ContactGuards& to, int slots) {
+  for (int k = 0; k < slots; ++k)
+    for (int i = 1; i < 5; ++i) to.of(k)[i] = larger(to.of(k)[i], 0.0);
 }
 
 SARRUS_END

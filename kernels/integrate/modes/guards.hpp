@@ -7,6 +7,7 @@
 //           friction within the bounds does
 //   push    of a closed contact, relative to the largest force; likewise
 //   gap     of an open contact
+//   slots   of contacts of surfaces (integrate/contacts/contact_guards.hpp), where a run knows them
 #pragma once
 
 #include "integrate/modes/settle.hpp"
@@ -19,14 +20,15 @@ constexpr double WRONG_WAY = 1e-6;  // of its largest speed: a coordinate that
 
 struct Guards {
   double *speed, *load, *push, *gap;  // (frictions), (1), (groups), (groups)
+  double* slots;                      // as many as given to bind()
   int n = 0;                          // all of them, one behind the other from `speed` on
   const ModeTable* table;
 
-  SARRUS_HD void bind(Arena& arena, const ModeTable& given) {
+  SARRUS_HD void bind(Arena& arena, const ModeTable& given, int of_slots = 0) {
     table = &given;
-    n = given.frictions + 1 + 2 * given.count;
+    n = given.frictions + 1 + 2 * given.count + of_slots;
     arena.take(n, speed);
-    load = speed + given.frictions, push = load + 1, gap = push + given.count;
+    load = speed + given.frictions, push = load + 1, gap = push + given.count, slots = gap + given.count;
   }
   // Whether coordinate k began to slide against its direction
   SARRUS_HD bool backwards(const Mode& mode, int k) const {
@@ -38,8 +40,8 @@ struct Guards {
   // Whether guard i says that the mode has ended
   SARRUS_HD bool ends(const Mode& mode, int i) const {
     if (i < table->frictions) return stops(mode, i) || backwards(mode, i);
-    if (i <= table->frictions + table->count) return speed[i] < 0;  // load, push
-    return !(speed[i] > 0);
+    bool opens = i > table->frictions + table->count && i < table->frictions + 1 + 2 * table->count;
+    return opens ? !(speed[i] > 0) : speed[i] < 0;
   }
   SARRUS_HD bool end(const Mode& mode) const {
     bool yes = false;

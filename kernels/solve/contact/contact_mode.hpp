@@ -22,8 +22,14 @@ struct SlotMode {
   double margin;     // penetration at which an open contact touches [m]: rounding where it opened
 };
 constexpr int SLOT_NUMBERS = sizeof(SlotMode) / sizeof(double);
-constexpr int CONTACT_MODE_REST =
-    3;  // changes within one step, when these began [s]; part of restitution used
-constexpr int CONTACT_STEP_REST = CONTACT_MODE_REST + 1;  // of fixed steps: after the largest speed so far
+constexpr int SLOT_GUARDS = 8;  // of a slot: gap, push, cone (3), speed (3)
+// What a run knows besides the modes of its slots
+struct ContactRest {
+  double changes, since;  // of the mode within a short time, and when that began [s]
+  double used;            // part of the restitution that an impact used
+  double by_law;          // 1: forces are those of the law, as joints may hold the same
+  double speed;           // the largest since the run began [m/s]
+};
+constexpr int CONTACT_MODE_REST = sizeof(ContactRest) / sizeof(double);
 
 }  // namespace sarrus

@@ -32,14 +32,15 @@ struct ContactMotion {
   unsigned char *gliding, *guided;  // (blocks) friction that goes with its push; along a line
   int n = 0;                        // rows kept
 
-  SARRUS_HD ContactMotion(const Model<double>& m, Arena& arena) : c(m, arena) {
-    int most = most_rows(m);
-    impact.bind(arena, most, most, 4 * m.nslot);
+  // joints: at most as many joint rows
+  SARRUS_HD ContactMotion(const Model<double>& m, Arena& arena, int joints = 0) : c(m, arena, joints) {
+    int most = most_rows(m) + joints;
+    impact.bind(arena, most, most, 4 * m.nslot + joints);
     least.bind(arena, most, most);
     lu.bind(arena, most);
     arena.take(most, f, x, rest, kept, unit_way);
     arena.take(most * most, B);
-    arena.take(4 * m.nslot, gliding, guided);
+    arena.take(4 * m.nslot + joints, gliding, guided);
     arena.take(c.w.ld, Q);
   }
 };
@@ -124,10 +125,10 @@ SARRUS_FN bool solve_rows_kept(ContactMotion<LDC>& x, const double* rate) {
   x.lu.n = n;
   auto entry = [&](int i, int j) { return inner(c.L + x.kept[i] * stride, x.B + j * stride, c.rank); };
   double most = largest_of(n, [&](int i) { return abs_(entry(i, i)); });
+  if (!(most > 0)) return fill(x.x, n), true;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) x.lu.A[i * n + j] = entry(i, j) + (i == j ? MODE_WEIGHT * most : 0);
   fill(x.x, n);
-  if (n == 0) return true;
   if (!factorize_lu(x.lu)) return false;
   for (int round = 0; round < MODE_ROUNDS; ++round) {
     for (int i = 0; i < n; ++i) x.rest[i] = MODE_WEIGHT * most * x.x[i] - rate[x.kept[i]];
@@ -147,9 +148,11 @@ SARRUS_FN void glide_by_mode(ContactMotion<LDC>& x, const SlotMode* modes, const
   ContactRows<LDC>& c = x.c;
   for (int k = 0; k < c.blocks; ++k) {
     const ContactBlock& b = c.block[k];
+    x.gliding[k] = x.guided[k] = 0;
+    if (!goes_with_push(b.kind)) continue;
     const SlotMode& mode = modes[c.which[b.contact]];
     int which = friction_index(b.kind);
-    x.gliding[k] = b.kind != NORMAL_ROW && mode.slides[which] != 0;
+    x.gliding[k] = mode.slides[which] != 0;
     x.guided[k] = x.gliding[k] && b.kind == TANGENT_ROW && mode.slides[which] == GUIDED;
     if (x.guided[k])
       x.unit_way[b.row] = 1, x.unit_way[b.row + 1] = 0;
@@ -194,12 +197,11 @@ SARRUS_FN void state_problem(ContactMotion<LDC>& x, const double* b, Restitution
   for (int k = 0, row = 0, push = -1; k < c.blocks; ++k) {
     const ContactBlock& one = c.block[k];
     if (x.gliding[k] && !x.guided[k]) continue;
-    bool normal = one.kind == NORMAL_ROW;
-    int size = x.guided[k] ? 1 : one.size;
-    if (normal) push = row;
-    x.impact.e[p.blocks] = normal ? restitution(one.contact) : 0;
+    int size = x.guided[k] ? 1 : one.size, on = goes_with_push(one.kind) ? push : -1;
+    if (one.kind == NORMAL_ROW) push = row;
+    x.impact.e[p.blocks] = one.kind == NORMAL_ROW ? restitution(one.contact) : 0;
     p.block[p.blocks++] = {
-        normal ? BlockKind::PUSH : BlockKind::DISC, row, size, normal ? -1 : push, one.share, 0};
+        is_push(one.kind) ? BlockKind::PUSH : BlockKind::DISC, row, size, on, one.share, one.fixed};
     row += size;
   }
 }
@@ -219,7 +221,7 @@ SARRUS_FN void glide_by_speed(ContactMotion<LDC>& x, double still) {
   const double nothing[3] = {0, 0, 0};
   for (int k = 0; k < c.blocks; ++k) {
     const ContactBlock& b = c.block[k];
-    x.gliding[k] = b.kind != NORMAL_ROW && length_of(c.u + b.row, b.size) > still;
+    x.gliding[k] = goes_with_push(b.kind) && length_of(c.u + b.row, b.size) > still;
     x.guided[k] = 0;
     if (x.gliding[k]) sliding_way(c, b, c.u, 0, nothing, x.unit_way);
   }

@@ -17,15 +17,27 @@
 SARRUS_BEGIN
 
 constexpr int SLOT_ROWS = 6;             // at most: normal, 2 tangents, torsion, 2 rolling
+constexpr int NO_CONTACT = -1;           // in place of the contact of a joint row
 constexpr double RESPONSE_GONE = 1e-12;  // of the largest entry of W: pivots below are rounding
+constexpr double BLOCKED = 1e-14;  // of the response without any rows that act: smaller ones are rounding
 
 enum PairLaw : int { FRICTION, RESTITUTION, TORSION, ROLLING };
-enum RowKind : int { NORMAL_ROW, TANGENT_ROW, TORSION_ROW, ROLLING_ROW };
+enum RowKind : int { NORMAL_ROW, TANGENT_ROW, TORSION_ROW, ROLLING_ROW, JOINT_PUSH, JOINT_FRICTION };
 
-// One block of rows of a contact: the push, friction, torsion or rolling
+// One block of rows: the push, friction, torsion or rolling of a contact; or a joint row (NO_CONTACT): what
+// pushes at a stop, and dry friction of a coordinate, at most `fixed`
 struct ContactBlock {
   int contact, kind, row, size;
-  double share;
+  double share, fixed;
+};
+SARRUS_HD bool is_push(int kind) { return kind == NORMAL_ROW || kind == JOINT_PUSH; }
+// Friction that a push allows
+SARRUS_HD bool goes_with_push(int kind) { return !is_push(kind) && kind != JOINT_FRICTION; }
+
+// Rows besides those of contacts that the problem of contacts takes: u = A v - right_v, du/dt = A a - right
+struct JointRows {
+  int n = 0, frictions = 0;            // the first ones are those of friction
+  double *A, *right, *right_v, *most;  // (n, ld), (n), (n), (frictions) largest friction
 };
 
 // Rows of all slots together
@@ -55,13 +67,18 @@ struct ContactRows {
   int* order;                           // (rows)
   double* free;                         // (ld) acceleration without contact forces
   const SlotMode* modes = nullptr;      // (nslot) whose guided slots have their tangents along the line
+  JointRows joint;                      // n: how many take part
 
-  SARRUS_HD ContactRows(const Model<double>& model, Arena& arena) : m(model), w(model, arena) {
-    int most = most_rows(m);
+  // joints: at most as many joint rows
+  SARRUS_HD ContactRows(const Model<double>& model, Arena& arena, int joints = 0)
+      : m(model), w(model, arena) {
+    int most = most_rows(m) + joints;
     arena.take(m.nslot, slot, moved, which);
     arena.take(3 * m.nslot, axis);
     arena.take(most, direction, row_contact, row_kind, u, bias, left, order);
-    arena.take(4 * m.nslot, block);
+    arena.take(4 * m.nslot + joints, block);
+    arena.take(joints * w.ld, joint.A);
+    arena.take(joints, joint.right, joint.right_v, joint.most);
     arena.take(most * w.ld, J, X);
     arena.take(most * most, W, L);
     arena.take(w.ld, free);
@@ -128,7 +145,7 @@ SARRUS_FN void write_row(ContactRows<LDC>& c, int i) {
 
 template <int LDC>
 SARRUS_HD void add_block(ContactRows<LDC>& c, int contact, int kind, int first, int size, double share) {
-  c.block[c.blocks++] = {contact, kind, c.rows, size, share};
+  c.block[c.blocks++] = {contact, kind, c.rows, size, share, 0};
   for (int i = 0; i < size; ++i) {
     c.row_contact[c.rows] = contact, c.row_kind[c.rows] = kind;
     c.direction[c.rows] = c.axis[3 * contact + first + i];
@@ -136,7 +153,19 @@ SARRUS_HD void add_block(ContactRows<LDC>& c, int contact, int kind, int first, 
   }
 }
 
-// Rows of the slots for which acts(slot) is true   in: find_slots()
+// The joint rows, behind those of contacts
+template <int LDC>
+SARRUS_FN void add_joint_rows(ContactRows<LDC>& c) {
+  for (int i = 0; i < c.joint.n; ++i) {
+    bool holds = i < c.joint.frictions;
+    int kind = holds ? JOINT_FRICTION : JOINT_PUSH;
+    c.block[c.blocks++] = {NO_CONTACT, kind, c.rows, 1, 0, holds ? c.joint.most[i] : 0};
+    c.row_contact[c.rows] = NO_CONTACT, c.row_kind[c.rows] = kind;
+    copy(c.J + c.rows++ * c.w.ld, c.joint.A + i * c.w.ld, c.w.ld);
+  }
+}
+
+// Rows of the slots for which acts(slot) is true, and joint rows   in: find_slots(), c.joint
 template <int LDC, class Acts>
 SARRUS_FN void choose_contacts(ContactRows<LDC>& c, Acts acts) {
   c.contacts = c.rows = c.blocks = 0;
@@ -151,12 +180,15 @@ SARRUS_FN void choose_contacts(ContactRows<LDC>& c, Acts acts) {
     if (c.law(i, TORSION) > 0) add_block(c, i, TORSION_ROW, 0, 1, c.law(i, TORSION));
     if (c.law(i, ROLLING) > 0) add_block(c, i, ROLLING_ROW, 1, 2, c.law(i, ROLLING));
   }
+  add_joint_rows(c);
 }
 
 // u of all rows at velocities v (ld)
 template <int LDC>
 SARRUS_FN void row_speeds(const ContactRows<LDC>& c, const double* v, double* u) {
+  int first = c.rows - c.joint.n;
   for (int i = 0; i < c.rows; ++i) u[i] = dot(c.J + i * c.w.ld, v, c.w.ld);
+  for (int i = first; i < c.rows; ++i) u[i] -= c.joint.right_v[i - first];
 }
 
 // L of W = L L^T, with pivots
@@ -180,6 +212,15 @@ SARRUS_FN void factor_response(ContactRows<LDC>& c) {
   }
 }
 
+// Whether what acts leaves no motion along row i: its response is rounding beside that of free coordinates
+template <int LDC>
+SARRUS_FN bool is_blocked(const ContactRows<LDC>& c, int i) {
+  const auto& w = c.w;
+  const double* J = c.J + i * w.ld;
+  double loose = sum_of<double>(c.m.nv, [&](int j) { return J[j] * J[j] / w.M[j * w.ld + j]; });
+  return !(dot(J, c.X + i * w.ld, w.ld) > BLOCKED * loose);
+}
+
 // X and W of the chosen rows   in: the state evaluated and its rows factorized
 template <int LDC>
 SARRUS_FN void respond(ContactRows<LDC>& c) {
@@ -189,9 +230,10 @@ SARRUS_FN void respond(ContactRows<LDC>& c) {
     copy(w.rhs, c.J + i * ld, c.m.nv);
     accelerate_by_force(c.m, w);
     copy(c.X + i * ld, w.a, ld);
+    if (is_blocked(c, i)) fill(c.X + i * ld, ld);
   }
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= i; ++j) c.W[i * n + j] = c.W[j * n + i] = dot(c.J + i * ld, c.X + j * ld, ld);
+    for (int j = 0; j <= i; ++j) c.W[i * n + j] = c.W[j * n + i] = dot(c.J + j * ld, c.X + i * ld, ld);
   factor_response(c);
 }
 
@@ -228,7 +270,10 @@ SARRUS_FN void move_freely(ContactRows<LDC>& c, const double* tau) {
       contact_points(c.m, pair, moving_frame(w.tree, a), moving_frame(w.tree, b),
                      c.moved + c.m.pair_slot[pair]);
   }
-  for (int i = 0; i < c.rows; ++i) c.bias[i] = row_rate(c, i);
+  int first = c.rows - c.joint.n;
+  for (int i = 0; i < first; ++i) c.bias[i] = row_rate(c, i);
+  for (int i = first; i < c.rows; ++i)
+    c.bias[i] = dot(c.J + i * c.w.ld, c.free, c.w.ld) - c.joint.right[i - first];
 }
 
 // Terms at a state, for choose_contacts() and what follows. False: the inertia is not positive definite, or

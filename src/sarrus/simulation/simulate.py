@@ -14,7 +14,6 @@ from ..dynamics.dry_friction import sticks
 from ..errors import InputError, warn
 from ..mechanism.core.contact_refusals import WAYS, has_contacts
 from ..mechanism.mechanism import Mechanism
-from .contacts.contact_modes import ContactModes
 from .contacts.refusals import refuse_with_contacts, refuse_without_fixed_steps
 from .events.events import UserWatch
 from .events.switches import make_plan
@@ -22,6 +21,7 @@ from .modes.mode_run import ModeRun
 from .run.option_checks import check_options
 from .run.outcome import Status
 from .run.run_loop import Simulation
+from .stepping.options import Options
 from .system.initial_state import initial_state
 from .system.system import System
 from .trajectory.switched_trajectory import SwitchedTrajectory
@@ -127,14 +127,18 @@ def simulate(
         (True, 'Reached the end, t = 0.5 s.', True)
     """
     given = dict(locals())
-    touching = one_of(contacts, "contacts of simulate", WAYS) != "ignore" and isinstance(system, Mechanism)
-    if touching and has_contacts(system.model):
-        return _touching(system, given)
+    given["contacts"] = _contact_way(system, contacts)
+    if given["contacts"] != "ignore":
+        refuse_with_contacts(system, given)
+        given["jacobian"] = "finite_difference"
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     switched = stops or not no_switches
     plan = make_plan(system, switches, stops) if switched else None
     options = check_options(System(system if plan is None else plan.mech), t_span, given)
-    if plan is None and not (isinstance(system, Mechanism) and sticks(system.model)):
+    options = replace(options, contacts=given["contacts"])
+    if options.contacts == "steps":
+        refuse_without_fixed_steps(options)
+    if plan is None and not _changes(system, options):
         moved = System(system)
         q, v = initial_state(moved, q0, v0, options.t0)
         users = UserWatch(options.events, options.t0, q, v)
@@ -151,6 +155,17 @@ def simulate(
     return _begun(Trajectory(system, outcome))
 
 
+def _contact_way(system: Any, contacts: Any) -> str:
+    """How a run treats surfaces: "ignore" where nothing can touch."""
+    way = one_of(contacts, "contacts of simulate", WAYS)
+    return way if isinstance(system, Mechanism) and has_contacts(system.model) else "ignore"
+
+
+def _changes(system: Any, options: Options) -> bool:
+    """Whether the mode of a run without switches can change."""
+    return isinstance(system, Mechanism) and (sticks(system.model) or options.contacts != "ignore")
+
+
 def _begun(run: Trajectory) -> Trajectory:
     """The run; one that a function of the user's stopped at its start is an error in that function.
 
@@ -163,17 +178,3 @@ def _begun(run: Trajectory) -> Trajectory:
         ignored = ignored_moments(model, lambda name: run.reaction(name, "B"))
         warn(ignored) if ignored else None
     return run
-
-
-def _touching(mech: Mechanism, given: dict[str, Any]) -> Trajectory:
-    """A run in which surfaces touch, slide, stick and rebound."""
-    refuse_with_contacts(mech, given)
-    options = check_options(System(mech), given["t_span"], given | {"jacobian": "finite_difference"})
-    options = replace(options, contacts=given["contacts"])
-    if options.contacts == "steps":
-        refuse_without_fixed_steps(options)
-    modes = ContactModes(mech, options)
-    q, v = initial_state(modes.whole, given["q0"], given["v0"], options.t0)
-    modes.require_outside(q)
-    users = UserWatch(options.events, options.t0, q, v)
-    return _begun(Trajectory(mech, Simulation(modes.whole, options, users, q, v, modes=modes).run()))

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._kernel import CONTACT_STEP_REST, SLOT_NUMBERS
+from ..._kernel import CONTACT_MODE_REST, SLOT_NUMBERS
 from ...arrays import Array
 from ...errors import InputError
 
 STATE, SLIDES, WAY = 0, 1, slice(4, 7)  # of the friction: whether it slides, and its direction in the world
 OPEN, CLOSED, REBOUNDS = 0.0, 1.0, 2.0
-REST_USED = -1  # last number of a mode: part of the restitution that an impact used
+REST_USED = -3  # of the last numbers of a mode: part of the restitution that an impact used
 NAMES = np.array(["open", "stick", "slip"])
 
 
 def of_slots(numbers: Array, slots: int) -> Array:
-    """The numbers (slots, k) of a mode."""
-    return numbers[: slots * SLOT_NUMBERS].reshape(slots, SLOT_NUMBERS)
+    """The numbers (slots, k) of a mode, whose last ones they are."""
+    end = len(numbers) - CONTACT_MODE_REST
+    return numbers[end - slots * SLOT_NUMBERS : end].reshape(slots, SLOT_NUMBERS)
 
 
 def words(modes: Array) -> npt.NDArray[np.str_]:
@@ -44,7 +45,7 @@ class ContactMode:
     @staticmethod
     def open(names: tuple[str, ...], batch: tuple[int, ...]) -> ContactMode:
         """Nothing touches."""
-        return ContactMode(names, np.zeros((*batch, len(names) * SLOT_NUMBERS + CONTACT_STEP_REST)))
+        return ContactMode(names, np.zeros((*batch, len(names) * SLOT_NUMBERS + CONTACT_MODE_REST)))
 
     @property
     def contacts(self) -> dict[str, Any]:

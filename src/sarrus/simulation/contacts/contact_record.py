@@ -13,7 +13,6 @@ from ..._kernel import contact_forces
 from ...arrays import Array, frozen
 from ...mechanism.core.slot_modes import CLOSED, SLIDES, STATE, WAY, words
 from ..system.system import System
-from .contact_modes import ContactPart
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,13 @@ class ContactRecord:
         return f"ContactRecord({len(self)} contact points, {len(self.mode)} states)"
 
 
-def contact_record(system: System, kept: Sequence[Any]) -> ContactRecord:
+def contact_record(kept: Sequence[Any]) -> ContactRecord:
     """The record of a run.
 
     Args:
-        system: what moved.
-        kept: stretches of the run, each in one mode of the contacts.
+        kept: stretches of the run, each in one mode.
     """
-    found = [_of_stretch(system, one.steps, one.part) for one in kept]
+    found = [stretch_contacts(one.part.touching, one.steps) for one in kept]
     force, moment, point, slip, generalized, mode = (
         np.concatenate(parts) for parts in zip(*found, strict=True)
     )
@@ -75,7 +73,8 @@ def contact_record(system: System, kept: Sequence[Any]) -> ContactRecord:
     mode.flags.writeable = False
     arrays = {"force": force, "moment": moment, "point": point, "slip": slip, "work": work}
     kept_arrays = {name: frozen(x) for name, x in (arrays | {"generalized": generalized}).items()}
-    return ContactRecord(names=tuple(system.model.structure.slots), mode=mode, **kept_arrays)
+    names = tuple(kept[0].part.touching.system.model.structure.slots)
+    return ContactRecord(names=names, mode=mode, **kept_arrays)
 
 
 def _drives_and_user_rows(system: System, steps: Any) -> tuple[Array, Array]:
@@ -90,25 +89,45 @@ def _drives_and_user_rows(system: System, steps: Any) -> tuple[Array, Array]:
     return np.stack(driven).reshape(n, -1, 3), np.stack(user).reshape(rows.shape)
 
 
-def _of_stretch(system: System, steps: Any, part: ContactPart) -> tuple[Any, ...]:
+@dataclass(frozen=True)
+class Touching:
+    """The mode of contacts in a stretch of a run.
+
+    Attributes:
+        system: with all rows.
+        plan: which of them can change, for the kernel.
+        rows: numbers of the mode of all rows.
+        slots: those of the contact points (slots, k).
+    """
+
+    system: System
+    plan: Any
+    rows: Array
+    slots: Array
+
+
+def stretch_contacts(one: Touching, steps: Any) -> tuple[Any, ...]:
     """Force, moment, point, slip, generalized force and words of the states of one mode.
 
     The side to which friction slides is that of the state before: of the first one it is in the mode.
     """
-    n, slots = len(steps), part.slots
+    n, slots = len(steps), one.slots
     if slots.shape[1] == 1 or not np.any(slots[:, STATE] == CLOSED):
         zeros = np.zeros((n, len(slots), 3))
         return zeros, zeros, zeros, zeros, np.zeros_like(steps.v), np.full((n, len(slots)), "open")
     modes = np.tile(slots, (n, 1, 1))
-    given = steps.q, steps.v, steps.tau, *_drives_and_user_rows(system, steps)
+    given = steps.q, steps.v, steps.tau, *_drives_and_user_rows(one.system, steps)
     states = tuple(np.ascontiguousarray(x) for x in given)
-    force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes)
+    rows = one.plan, np.ascontiguousarray(one.rows)
+    force, moment, point, slip, _, generalized, *_ = contact_forces(one.system.kernel, states, modes, *rows)
     slides = slots[:, SLIDES] != 0.0
     if n > 1 and np.any(slides):
         size = np.linalg.norm(slip[:-1], axis=-1, keepdims=True)
         way = slip[:-1] / np.where(size > 0.0, size, 1.0)
         modes[1:, :, WAY] = np.where(slides[:, None] & (size > 0.0), way, modes[1:, :, WAY])
-        force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes)
+        force, moment, point, slip, _, generalized, *_ = contact_forces(
+            one.system.kernel, states, modes, *rows
+        )
     return force, moment, point, slip, generalized, words(modes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dynamics.dry_friction import sticks
+from ...dynamics.dry_friction import DryFriction, sticks
 from ...errors import InputError
 from ..stepping.methods import METHODS
 from ..stepping.options import Options
@@ -28,12 +28,15 @@ def refuse_with_contacts(mech: Any, given: Mapping[str, Any]) -> None:
             f"method={given['method']!r} does not go with surfaces that touch: implicit steps would need the"
             f' derivatives of their forces. Take "dopri5". {WAY_OUT}'
         )
-    if given["switches"] or given["stops"]:
-        raise InputError(f"switches and stops do not go with surfaces that touch in this version. {WAY_OUT}")
-    if sticks(mech.model):
+    if DryFriction(mech.model).by_load:
         raise InputError(
-            'dry friction of joints (friction_model="coulomb", BearingFriction) does not go with surfaces'
-            f" that touch in this version; smooth friction does. {WAY_OUT}"
+            "friction by load (BearingFriction) does not go with surfaces that touch in this version: loads"
+            f" of bearings would have to know the forces of contacts. Constant dry friction does. {WAY_OUT}"
+        )
+    if given["contacts"] == "steps" and (given["switches"] or given["stops"] or sticks(mech.model)):
+        raise InputError(
+            'switches, stops and dry friction of joints do not go with contacts="steps", whose steps locate'
+            ' no changes; they go with contacts="events".'
         )
 
 

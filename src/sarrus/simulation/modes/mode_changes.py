@@ -27,10 +27,12 @@ class Entered:
     Attributes:
         numbers: of the mode.
         touched: which groups of rows closed, even if they opened again at once.
+        happened: what happened to each contact point of surfaces, as flags (slots,).
     """
 
     numbers: Array
     touched: BoolArray
+    happened: Array
 
 
 class ModeChanges:

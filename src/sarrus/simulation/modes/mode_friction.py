@@ -58,7 +58,7 @@ class ModeFriction:
         states = steps.q, steps.v, steps.a, steps.tau, np.concatenate(drive), np.concatenate(user)
         wrenches = self.wrenches_of(steps.t, steps.q, steps.v) if self.asks_python else None
         found: tuple[Array, BoolArray, Array] = friction_in_mode(
-            kernel, self._modes.modes.plan, numbers, states, wrenches
+            kernel, self._modes.modes.plan, self._modes.of_rows(numbers), states, wrenches
         )
         return found
 

@@ -14,6 +14,8 @@ from ..._kernel import Run, StepStatus
 from ...arrays import Array, BoolArray
 from ...constraints.rows import Constraint
 from ...mechanism.mechanism import Mechanism
+from ..contacts.contact_record import Touching, stretch_contacts
+from ..contacts.slot_changes import KERNEL_WAY, SlotChanges, touches
 from ..events.events import Event, UserEvent
 from ..events.switches import Plan
 from ..stepping.options import Options
@@ -45,6 +47,7 @@ class ModeRun:
         self._numbers = self._modes.begun.numbers  # of the mode whose steps are looked at
         self._chosen = self._numbers  # of the steps that are being taken, which may be ahead
         self._run: Any = None
+        self._slots = SlotChanges(mech) if touches(options) else None
         self.whole = System(self._modes.mech)
         self.switching = {event.name: (name, closes) for event, name, closes in plan.events}
 
@@ -61,6 +64,8 @@ class ModeRun:
     def require_outside(self, q: Array) -> None:
         """Refuse a start pose (nq,) in which an open contact penetrates."""
         self._modes.require_outside(self._options.t0, q)
+        if self._slots is not None:
+            self._slots.require_outside(q)
 
     def events(self) -> tuple[UserEvent, ...]:
         """The user's functions that switch constraints, each evaluated only while it can do so."""
@@ -95,8 +100,9 @@ class ModeRun:
                 charts.system = self._modes.system(numbers)
 
         compiled: Run = setup.compiled_run(
+            KERNEL_WAY[self._options.contacts if self._slots is not None else "ignore"],
             plan=self._modes.modes.plan,
-            begun=self._numbers,
+            begun=self._modes.begun.numbers,
             wrenches=self._friction.wrenches if self._friction.asks_python else None,
             chosen=chosen,
             steps_of_python=charts,
@@ -127,12 +133,16 @@ class ModeRun:
 
     def entered(self, run: Any, mode: int) -> Entered:
         """How the run came to its mode of this number."""
-        return Entered(run.mode(mode), run.touched(mode) != 0)
+        touched, groups = run.touched(mode), len(self._modes.modes.names)
+        return Entered(run.mode(mode), touched[:groups] != 0, touched[groups:])
 
     def changed(self, before: Entered | None, now: Entered, last: Steps, first: Steps) -> list[Event]:
         """What happened between two modes, from the state `last` to the state `first`."""
         self._numbers = now.numbers
-        return self._changes.events(before, now, last, first)
+        found = self._changes.events(before, now, last, first)
+        if self._slots is None:
+            return found
+        return found + self._slots.events(before is None, now.numbers, now.happened, first)
 
     def changes(self, names: Sequence[str]) -> Any:
         """The argument of `Run.change_mode` for events of these names."""
@@ -152,19 +162,34 @@ class ModeRun:
         Rows of friction do not count as rank, and friction by load is no applied force.
         """
         friction = unique = None
+        numbers = self._run.mode(mode)
         steps = dataclasses.replace(steps, rank=steps.rank - self._run.held_rank(mode))
+        touching = self._touching(numbers)
         if len(self._modes.modes.friction.coordinates):
-            friction, unique, inside = self._friction.along(self._run.mode(mode), system, steps)
+            loaded = steps if touching is None else _with_contacts(touching, steps)
+            friction, unique, inside = self._friction.along(numbers, system, loaded)
             steps = dataclasses.replace(steps, tau=steps.tau - inside)
-        closed = self._modes.closed(self._run.mode(mode))
-        return steps, ModePart(friction, unique, closed, self._changes.replaced)
+        return steps, ModePart(
+            friction, unique, self._modes.closed(numbers), self._changes.replaced, touching
+        )
+
+    def _touching(self, numbers: Array) -> Touching | None:
+        """The contacts in a mode of the run; None where nothing touches."""
+        if self._slots is None:
+            return None
+        rows = self._modes.of_rows(numbers)
+        return Touching(self.whole, self._modes.modes.plan, rows, self._slots.of(numbers))
 
     def unstarted(self, steps: Steps) -> ModePart:
         """What belongs to the state of a run that could not start."""
         stick = len(self._modes.modes.friction.coordinates) > 0
         force = np.zeros_like(steps.v) if stick else None
         unique = np.ones(steps.v.shape, dtype=bool) if stick else None
-        return ModePart(force, unique, self._modes.closed(self._modes.begun.numbers), {})
+        begun, touching = self._modes.begun.numbers, None
+        if self._slots is not None:
+            none = np.zeros((len(self._slots.names), 1))
+            touching = Touching(self.whole, self._modes.modes.plan, begun, none)
+        return ModePart(force, unique, self._modes.closed(begun), {}, touching)
 
     @property
     def plan(self) -> Plan:
@@ -189,12 +214,12 @@ class ModeRun:
         """Why the mode could not change, in words; empty where the step failed for another reason."""
         if last is None or status not in (StepStatus.OPEN_GAP, StepStatus.CHATTER):
             return ""
-        why = (
-            open_gap(self._modes, run.open_group, last)
-            if status == StepStatus.OPEN_GAP
-            else chatter(self._modes)
-        )
-        return f"Stopped at t = {last.t[-1]:.9g} s: {why}"
+        why = ""
+        if self._slots is not None and not (status == StepStatus.OPEN_GAP and run.open_group >= 0):
+            why = self._slots.trouble(status, run.mode(run.mode_count - 1))
+        if not why and status == StepStatus.OPEN_GAP:
+            why = open_gap(self._modes, run.open_group, last)
+        return f"Stopped at t = {last.t[-1]:.9g} s: {why or chatter(self._modes)}"
 
 
 @dataclass(frozen=True)
@@ -205,12 +230,14 @@ class ModePart:
         friction, unique: force of dry friction (n, nv), and which of it the motion determines; None without.
         closed: which of the constraints that can switch are closed (k,).
         replaced: those of latches, as they hold what they found.
+        touching: contacts of surfaces; None where nothing can touch.
     """
 
     friction: Array | None
     unique: BoolArray | None
     closed: BoolArray
     replaced: dict[str, Constraint]
+    touching: Touching | None = None
 
     def __getitem__(self, which: slice) -> ModePart:
         force = None if self.friction is None else self.friction[which]
@@ -220,6 +247,11 @@ class ModePart:
     def same_rows(self, other: ModePart) -> bool:
         """Whether the same constraints are closed, at the same places."""
         return bool(np.array_equal(self.closed, other.closed)) and self.replaced is other.replaced
+
+
+def _with_contacts(touching: Touching, steps: Steps) -> Steps:
+    """The same steps, with what contacts do among the applied forces."""
+    return dataclasses.replace(steps, tau=steps.tau + stretch_contacts(touching, steps)[4])
 
 
 class RunInCharts:

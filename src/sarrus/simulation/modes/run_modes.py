@@ -64,6 +64,10 @@ class RunModes:
         at = [self.modes.names.index(name) for name in self.names]
         return np.asarray(numbers[..., at] != 0.0)
 
+    def of_rows(self, numbers: Array) -> Array:
+        """The numbers of a mode without those of surfaces that touch."""
+        return numbers[: len(self.begun.numbers)]
+
     def directions(self, numbers: Array) -> Directions:
         """1 or -1 for coordinates with dry friction that slide, 0 for those that stick (k,)."""
         first = len(self.modes.names)

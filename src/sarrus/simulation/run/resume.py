@@ -10,7 +10,6 @@ import numpy as np
 
 from ...arrays import Array, number, numbers
 from ...errors import InputError, SarrusError
-from ..contacts.contact_modes import ContactModes, ContactPart
 from ..events.events import UserWatch, user_events
 from ..events.switches import Plan, make_plan
 from ..modes.mode_run import ModeRun
@@ -44,10 +43,8 @@ def resume(
             " with their system at hand (Trajectory.load(path, system=...)), can; those with switches or dry"
             " friction not from a file. Start a new run from its last state instead."
         )
-    modes: ModeRun | ContactModes | None = None
-    if old.stretches and isinstance(old.stretches[0].part, ContactPart):
-        modes = ContactModes(moved, options)
-    elif plan is not None or old.stretches:
+    modes: ModeRun | None = None
+    if plan is not None or old.stretches:
         modes = ModeRun(moved, plan or make_plan(moved, (), False), options)
     system = System(moved) if modes is None else modes.whole
     options = _completed(system, options, old.missing, given)

@@ -51,7 +51,7 @@ class Simulation:
             options: of the run.
             users: the user events.
             q, v: where it starts (nq,), (nv,).
-            modes: what can change during the run, a ModeRun or ContactModes; None: nothing.
+            modes: what can change during the run, a ModeRun; None: nothing.
             checkpoint: where a resumed run continues; None: it starts at q, v.
             before: the steps before a checkpoint, as far as they are known.
         """

@@ -13,7 +13,6 @@ from ...constraints.user_forces import forces_of_user
 from ...dynamics.dry_friction import sticks
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.variants.design_variants import model_slopes
-from ..contacts.contact_modes import ContactPart
 from ..run.outcome import Status
 from ..system.system import System
 from ..trajectory.trajectory import Trajectory
@@ -103,7 +102,7 @@ def run_slopes(run: Trajectory, at: Trajectory, names: Sequence[str], start: Sta
 
 def _has_contacts(run: Trajectory) -> bool:
     stretches = run._outcome.stretches
-    return bool(stretches) and isinstance(stretches[0].part, ContactPart)
+    return bool(stretches) and stretches[0].part.touching is not None
 
 
 def _comes_near_singular(run: Trajectory) -> bool:

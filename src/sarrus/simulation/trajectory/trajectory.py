@@ -22,7 +22,6 @@ from ...mechanism.core.access import without_dry_friction
 from ...mechanism.describe.measure import measured
 from ...mechanism.describe.measured_states import MOTION, MeasuredStates
 from ...mechanism.describe.measures import Angle
-from ..contacts.contact_modes import ContactPart
 from ..contacts.contact_record import ContactRecord, contact_record
 from ..events.interpolation import Hermite, Manifold
 from ..events.interpolation_error import between_error
@@ -183,19 +182,19 @@ class Trajectory:
     @cached_property
     def contacts(self) -> ContactRecord:
         """Forces, slip, modes and work of surfaces that touch, of a run with contacts="events"."""
-        system, kept = self._moved("contacts"), self._outcome.stretches
+        self._moved("contacts")
         if not self._touches:
             raise InputError(
                 "contacts: nothing could touch in this run: it has no surfaces (spec.surface, spec.contact),"
                 ' ignored them (contacts="ignore"), or was read from a file, which does not keep modes.'
             )
-        return contact_record(system, kept)
+        return contact_record(self._outcome.stretches)
 
     @property
     def _touches(self) -> bool:
         """Whether surfaces could touch during the run."""
         kept = self._outcome.stretches
-        return bool(kept) and isinstance(kept[0].part, ContactPart)
+        return bool(kept) and kept[0].part is not None and kept[0].part.touching is not None
 
     def _loaded(self, what: str) -> tuple[System, Steps]:
         """The system without dry friction, and the states with it among the applied forces."""
