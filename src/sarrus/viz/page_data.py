@@ -95,7 +95,7 @@ class Film(Scene):
             if not np.any(force[:, k]):
                 continue
             both = np.hstack([point[:, k], force[:, k]])
-            closed = force[:, k].any(axis=1)
+            closed = np.asarray(force[:, k].any(axis=1))
             along = np.where(closed[latest] & closed[after], share, np.floor(share))[:, None]
             data = (1.0 - along) * both[latest] + along * both[after]
             arrow = {"name": name, "color": CONTACT, "kind": "forces of contacts", "unit": "N", "data": data}

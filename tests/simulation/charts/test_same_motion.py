@@ -19,7 +19,11 @@ def distance(mech: sr.Mechanism, a: sr.Trajectory, b: sr.Trajectory) -> float:
     return max(float(apart), float(np.abs(a.v[-1] - b.v[-1]).max()) / speed)
 
 
-@pytest.mark.parametrize("name", sr.library.MECHANISMS)
+# surfaces that touch go with all coordinates only: refused by name (docs/contacts.md)
+TOUCHING = ("geneva_drive", "flying_follower", "ratchet", "spring_latch", "escapement")
+
+
+@pytest.mark.parametrize("name", [name for name in sr.library.MECHANISMS if name not in TOUCHING])
 def test_every_mechanism(name: str) -> None:
     mech = sr.library.MECHANISMS[name]()
     t_end, dt = SPANS.get(name, (0.06, 2e-3))
