@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,17 @@ def test_a_run_that_goes_on_is_the_run_in_one_piece() -> None:
     np.testing.assert_array_equal(again.q, whole.q)
     assert kinds(again) == kinds(whole)
     np.testing.assert_array_equal(again.contacts.force, whole.contacts.force)
+
+
+def test_saved_runs_keep_their_contacts(tmp_path: Path) -> None:
+    run = thrown(1)
+    run.save(tmp_path / "thrown.npz")
+    again = sr.Trajectory.load(tmp_path / "thrown.npz")
+    for name in ("force", "moment", "point", "slip", "mode", "work", "generalized"):
+        np.testing.assert_array_equal(getattr(again.contacts, name), getattr(run.contacts, name))
+    assert again.contacts.names == run.contacts.names
+    np.testing.assert_array_equal(again.constraint_force, run.constraint_force)
+    np.testing.assert_array_equal(again.reaction("block"), run.reaction("block"))
 
 
 def test_the_floor_is_ignored_where_it_is_to_be() -> None:
@@ -122,6 +134,7 @@ def test_a_driven_part_in_an_obstacle_ends_the_run() -> None:
     assert not run.success
     assert run.t[-1] == pytest.approx(0.4, abs=1e-9)
     assert "CONTACT_PRESSED" in run.message
+    assert "'floor/ram.0'" in run.message and "'drive'" in run.message
 
 
 def test_forces_at_a_state() -> None:

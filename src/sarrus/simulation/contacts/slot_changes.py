@@ -78,6 +78,18 @@ class SlotChanges:
         note = note if one == SlotEvent.IMPACT else ""
         return Event(self.names[slot], str(one.name).lower(), float(at.t[0]), at.q[0], at.v[0], note=note)
 
+    def pressed(self, q: Array) -> str:
+        """What presses what where a contact closes whose parts cannot give way, in words.
+
+        Args:
+            q: the last pose (nq,).
+        """
+        found, model = self._mech.contacts(q), self._mech.model
+        near = [n for n, gap in zip(found.names, found.gap, strict=True) if gap < INSIDE * self._mech.length]
+        drives = [name for name, one in model.constraints if one in model.drives]
+        driven = f" {', '.join(map(repr, drives))} drives them into each other." if drives else ""
+        return f"CONTACT_PRESSED: the parts of {', '.join(map(repr, near))} cannot give way.{driven}"
+
     def trouble(self, status: StepStatus, numbers: Array) -> str:
         """Why contacts could not go on, in words; empty where the step failed for another reason."""
         if status == StepStatus.OPEN_GAP:

@@ -28,6 +28,8 @@ from .mode_messages import chatter, open_gap, refuse_unknown
 from .outside_steps import ChartsInModes
 from .run_modes import RunModes
 
+NAMED = (StepStatus.OPEN_GAP, StepStatus.CHATTER, StepStatus.CONTACT_PRESSED)  # whose cause is known
+
 
 class ModeRun:
     """What the loop of one run asks about its modes.
@@ -212,8 +214,11 @@ class ModeRun:
 
     def trouble(self, run: Any, status: StepStatus, last: Steps | None) -> str:
         """Why the mode could not change, in words; empty where the step failed for another reason."""
-        if last is None or status not in (StepStatus.OPEN_GAP, StepStatus.CHATTER):
+        if last is None or status not in NAMED:
             return ""
+        if status == StepStatus.CONTACT_PRESSED:
+            pressed = "" if self._slots is None else self._slots.pressed(last.q[-1])
+            return f"Stopped at t = {last.t[-1]:.9g} s: {pressed}"
         why = ""
         if self._slots is not None and not (status == StepStatus.OPEN_GAP and run.open_group >= 0):
             why = self._slots.trouble(status, run.mode(run.mode_count - 1))

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, frozen
 from ...dynamics.impact import Impact
 from ...errors import InputError, SarrusError
 from ...formats.json import spec_of
+from ...mechanism.core.slot_modes import NAMES as WORDS
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
+from ..contacts.contact_record import ContactRecord
 from ..events.events import Event
 from ..run.checkpoint import Checkpoint, restored_options, stored_options
 from ..run.outcome import Outcome, Status
@@ -32,10 +34,17 @@ DERIVED = ("energy", "constraint_force", "lam")
 EVENT_ARRAYS = ("q", "v", "singular_values")
 EVENT_WORDS = ("name", "kind", "t", "rank", "terminal", "note", "closed", "opened")
 FRICTION = ("friction", "friction_unique")
+CONTACTS = ("force", "moment", "point", "slip", "work", "generalized")  # arrays of a ContactRecord
 MOST_STEPS = 2.0**53  # numbers of a checkpoint that are counts
 
 
-def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[str, Array]) -> Path:
+def save(
+    path: str | os.PathLike[str],
+    system: Any,
+    run: Outcome,
+    derived: dict[str, Array],
+    contacts: ContactRecord | None = None,
+) -> Path:
     """Write a trajectory; see `Trajectory.save`.
 
     Args:
@@ -43,6 +52,7 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
         system: what moved; None where it is not known.
         run: the outcome of the run.
         derived: arrays computed from the states, by the names in DERIVED.
+        contacts: of surfaces that touch; None: there are none.
     """
     arrays: dict[str, Any] = {f"steps.{f.name}": getattr(run.steps, f.name) for f in fields(Steps)}
     arrays |= {"u": run.u} | derived
@@ -54,6 +64,9 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
         arrays |= {f"checkpoint.{f.name}": getattr(run.checkpoint, f.name) for f in fields(Checkpoint)}
     optional = {"active": run.active, "friction": run.friction, "friction_unique": run.friction_unique}
     arrays |= {name: array for name, array in optional.items() if array is not None}
+    if contacts is not None:
+        arrays |= {f"contacts.{name}": getattr(contacts, name) for name in CONTACTS}
+        arrays["contacts.mode"] = np.argmax(contacts.mode[..., None] == WORDS, axis=-1)
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -64,6 +77,7 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
         "message": run.message,
         "events": [{word: getattr(e, word) for word in EVENT_WORDS} for e in run.events],
         "active_names": None if run.active is None else run.active_names,
+        "contact_names": None if contacts is None else contacts.names,
         "options": stored_options(run.options),
         "description": _description(system),
     }
@@ -71,8 +85,11 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
     return write_arrays(path, arrays)
 
 
-def load(path: str | os.PathLike[str], system: Any = None) -> tuple[Any, Outcome, dict[str, Array]]:
-    """The system, the outcome of its run, and the arrays DERIVED by name; see `Trajectory.load`."""
+Loaded = tuple[Any, Outcome, dict[str, Array], ContactRecord | None]
+
+
+def load(path: str | os.PathLike[str], system: Any = None) -> Loaded:
+    """The system, the outcome of its run, the arrays DERIVED by name, and contacts; see `Trajectory.load`."""
     arrays = read_arrays(path)
     try:
         head = _head(path, arrays)
@@ -89,7 +106,8 @@ def load(path: str | os.PathLike[str], system: Any = None) -> tuple[Any, Outcome
                 f" nq = {system.nq}, nv = {system.nv}."
             )
         run = _outcome(head, arrays, steps)
-        return system, run, {name: _column(arrays, name, len(steps)) for name in DERIVED}
+        derived = {name: _column(arrays, name, len(steps)) for name in DERIVED}
+        return system, run, derived, _contacts(head, arrays, steps)
     except SarrusError:
         raise
     except Exception as error:  # whatever a damaged head leads to
@@ -113,6 +131,24 @@ def _outcome(head: dict[str, Any], arrays: dict[str, Any], steps: Steps) -> Outc
         missing=missing,
         **{name: _shaped(arrays, name, steps.v.shape) for name in FRICTION if name in arrays},
     )
+
+
+def _contacts(head: dict[str, Any], arrays: dict[str, Any], steps: Steps) -> ContactRecord | None:
+    """Contacts of surfaces along the run; None where nothing could touch."""
+    if head.get("contact_names") is None:
+        return None
+    names = tuple(str(name) for name in head["contact_names"])
+    n, k = len(steps), len(names)
+    shapes = {"work": (k,), "generalized": steps.v.shape}
+    found = {
+        name: frozen(_shaped(arrays, f"contacts.{name}", shapes.get(name, (n, k, 3)))) for name in CONTACTS
+    }
+    number = np.asarray(arrays["contacts.mode"])
+    if number.shape != (n, k) or number.dtype != np.int64 or not np.isin(number, range(len(WORDS))).all():
+        raise ValueError("its modes of contacts are not known")
+    mode = np.asarray(WORDS[number])
+    mode.flags.writeable = False
+    return ContactRecord(names=names, mode=mode, **found)
 
 
 def _steps(arrays: dict[str, Any]) -> Steps:

@@ -186,7 +186,7 @@ class Trajectory:
         if not self._touches:
             raise InputError(
                 "contacts: nothing could touch in this run: it has no surfaces (spec.surface, spec.contact),"
-                ' ignored them (contacts="ignore"), or was read from a file, which does not keep modes.'
+                ' or ignored them (contacts="ignore").'
             )
         return contact_record(self._outcome.stretches)
 
@@ -194,6 +194,8 @@ class Trajectory:
     def _touches(self) -> bool:
         """Whether surfaces could touch during the run."""
         kept = self._outcome.stretches
+        if "contacts" in self.__dict__:
+            return True
         return bool(kept) and kept[0].part is not None and kept[0].part.touching is not None
 
     def _loaded(self, what: str) -> tuple[System, Steps]:
@@ -282,7 +284,7 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one file, in one piece or not at all; see `load`."""
         derived = {name: getattr(self, name) for name in DERIVED}
-        return save(path, self.system, self._outcome, derived)
+        return save(path, self.system, self._outcome, derived, self.contacts if self._touches else None)
 
     @staticmethod
     def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
@@ -292,9 +294,11 @@ class Trajectory:
             path: the file.
             system: what moved; needed only where it holds Python functions, which a file cannot keep.
         """
-        system, outcome, derived = load(path, system)
+        system, outcome, derived, contacts = load(path, system)
         out = Trajectory(system, outcome)
         out.__dict__.update({name: frozen(array) for name, array in derived.items()})
+        if contacts is not None:
+            out.__dict__["contacts"] = contacts
         return out
 
     def resume(
