@@ -186,3 +186,26 @@ def test_sums_that_no_tendon_can_say_stay_bodies(tmp_path: Path) -> None:
         bridge, v = sr.bridge.mujoco(mech, model), np.zeros(3)
         a = mech.forward_dynamics(mech.default.q, v).a
         assert terms(bridge, mech.default.q, v, np.zeros(model.nu)).difference(a) < 1e-10
+
+
+DIFFERENTIAL = """<mujoco><worldbody><body name="a" pos="0 0 1"><joint name="j1" axis="0 1 0"/>
+<geom size=".05" pos=".3 0 0"/><body name="b" pos=".3 0 0"><joint name="j2" axis="0 1 0"/>
+<geom size=".05" pos=".2 0 0"/></body></body>
+<body name="c" pos="0 1 1"><joint name="j3" axis="0 1 0"/><geom size=".05" pos=".1 0 .1"/></body></worldbody>
+<tendon><fixed name="play" limited="true" range="-{0} {0}"><joint joint="j1" coef="1"/>
+<joint joint="j2" coef="-0.5"/><joint joint="j3" coef="-0.7"/></fixed></tendon></mujoco>"""
+
+
+def test_a_limit_that_couples_joints_holds_with_stops() -> None:
+    """The waist of ToddlerBot: a tendon with a narrow range. Without play it is a coupling."""
+    with pytest.warns(sr.SarrusWarning, match="limits of tendons that couple joints act in runs"):
+        mech = sr.load(DIFFERENTIAL.format(1e-4))
+    place = mech.names.index("play")
+    run = sr.simulate(mech, (0.0, 1.0), stops=True)
+    assert run.success and np.max(np.abs(run.q[:, place])) < 1.0001e-4
+    spec = sr.load_spec(DIFFERENTIAL.format(1e-4))
+    spec.constrain("no play", sr.Coupling({"play": 1.0}))
+    tight = sr.simulate(spec.compile(), (0.0, 1.0))
+    assert np.max(np.abs(run.q[-1] - tight.q[-1])) < 1e-3
+    free = sr.simulate(mech, (0.0, 1.0))
+    assert np.max(np.abs(free.q[:, place])) > 0.1 and "Beyond their limits" in free.message

@@ -21,6 +21,7 @@ from sarrus.models.kinds.forces import JointSpring, PointSpring
 from sarrus.models.tree.coordinates import claim
 from sarrus.models.tree.joints import Prismatic
 
+SHOWN = 4  # names of tendons before "..."
 NEGLIGIBLE = 1e-12  # inertia of a tendon's coordinate, times the smallest of the joints
 
 
@@ -40,7 +41,7 @@ class Tendons:
 
     def read(self, taken: set[str]) -> None:
         """Add springs and coordinates; `taken` are the names of bodies."""
-        held = self._held()
+        held, limited = self._held(), list[str]()
         for i in range(self.model.ntendon):
             name, terms = self.model.tendon(i).name or f"tendon{i + 1}", self.terms(i)
             driven = self._has_actuator(i)
@@ -48,8 +49,16 @@ class Tendons:
             if terms and acting:
                 called = f"{name}_tendon" if name in taken else name
                 self._add_coordinate(i, claim(called, taken), terms)
+                limited += [called] if self.model.tendon_limited[i] and len(terms) > 1 else []
             elif not terms and i not in held:  # an equality may name others
                 self._read_spatial(i, name, driven, acting)
+
+        if limited:
+            shown = ", ".join(map(repr, limited[:SHOWN])) + (", ..." if len(limited) > SHOWN else "")
+            self.omitted.remark(
+                f"limits of tendons that couple joints act in runs with stops=True, others only report them:"
+                f" {shown}"
+            )
 
     def _read_spatial(self, i: int, name: str, driven: bool, acting: bool) -> None:
         """Add a tendon in space as a spring, or say that it is left out."""

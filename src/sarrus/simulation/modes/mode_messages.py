@@ -53,11 +53,13 @@ def open_gap(modes: RunModes, group: int, last: Steps) -> str:
 def chatter(modes: RunModes) -> str:
     """The mode changed too often within one step."""
     if modes.names:
-        loose = [name for name, one in modes.plan.contacts.items() if not one.latch]
-        stick = f"Let them stick (latch=True: {', '.join(loose)}), or use" if loose else "Use"
+        contacts = modes.plan.contacts
+        loose = [name for name, one in contacts.items() if not one.latch]
+        stick = f"Let them stick (latch=True: {', '.join(loose)}), or give" if loose else "Give"
+        way = f"{stick} the bodies surfaces that touch (spec.surface, spec.contact), which have impacts, too"
         return (
-            f"contacts or friction changed {MOST_CHANGES} times within one step: they chatter. {stick} stiff"
-            " stops (stop_stiffness) instead."
+            f"contacts or friction changed {MOST_CHANGES} times within one step: they chatter."
+            f" {way if contacts else 'Use stiff stops (stop_stiffness) instead'}."
         )
     names = ", ".join(modes.modes.friction.names)
     return (
