@@ -52,13 +52,13 @@ def draw(runs: dict[str, Any]) -> None:
     figure, axes = plt.subplots(2, 4, figsize=(15.0, 7.0), layout="constrained")
     figure.suptitle("Two arms carry an object by friction, mu = 0.2 [Aghili2011], figures 2, 4, 6")
     for (place, force, potent, impotent), (name, (run, steps)) in zip(axes, runs.items(), strict=True):
-        place.plot(run.t, run.q[:, 6:8], label=["x", "y"])
-        place.plot(run.t, [PATH(t).x[:2] for t in run.t], "k--", linewidth=1.0, label=["desired", None])
+        place.plot(run.t, run.q[:, 6:9], label=["x", "y", "angle"])
+        place.plot(run.t, [PATH(t).x for t in run.t], "k--", linewidth=1.0, label=["desired", None, None])
         force.plot(run.t, run.lam[:, [1, 4]], label=["left hand", "right hand"])
         for ax, part in ((potent, "tau_tangent"), (impotent, "tau_normal")):
             ax.plot(run.t, [getattr(x, part)[:3] for x in steps], label=[f"joint {i}" for i in (1, 2, 3)])
         for ax, label in zip(
-            axes[0], ("place [m]", "f_t [N]", "potent [N m]", "impotent [N m]"), strict=True
+            axes[0], ("place [m], angle [rad]", "f_t [N]", "potent [N m]", "impotent [N m]"), strict=True
         ):
             ax.set_title(label)
         place.set_ylabel(f"motors: {name}")
