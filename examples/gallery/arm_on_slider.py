@@ -7,9 +7,7 @@
 The hand runs on y_0 = -0.27 m, x_d = -0.075 + 0.225 sin(pi t + pi / 9), theta_d = 0; G_P = 480, G_D = 45,
 G_F = 3, G_I = 0.1. The paper gives neither the arm nor the error of y_0. Here: the library's arm in a
 horizontal plane with geared motors of 0.1 kg m^2 (theirs have gears too; without rotor inertia a stiff arm
-hardly squeezes); plain inverse dynamics (IDC) believes the slider 10 mm higher than it is. The spikes of
-figure 8C where the hand turns round are friction of their slider, which slides freely here; ratios of rms
-torques are printed beside theirs.
+hardly squeezes); IDC believes the slider 10 mm higher. Figure 8C has spikes of friction, which is none here.
 """
 
 from __future__ import annotations
@@ -52,9 +50,6 @@ def main(duration: float = 4.0, dt: float = 2e-3) -> dict[str, float]:
         result |= {f"rms {name}": rms, f"peak {name}": peak, f"force {name}": force}
         there = f"(in the paper {TABLE[name]})"
         print(f"{name:7} torque {rms:.2f}, {peak:.2f} N m rms, peak {there}; contact force {force:.2f} N")
-    for name in ("PIDC", "hybrid"):
-        ratio, there = result[f"rms {name}"] / result["rms IDC"], TABLE[name][0] / TABLE["IDC"][0]
-        print(f"rms torque of {name} over IDC {ratio:.2f} (in the paper {there:.2f})")
     draw(runs)
     print(f"Picture: {PICTURE}")
     return result

@@ -65,13 +65,10 @@ def draw(runs: dict[str, sr.Trajectory], norms: dict[str, np.ndarray]) -> None:
     figure.suptitle("Two arms carry an object by friction, mu = 0.2 [Aghili2011]", fontsize=13)
     runs["no limits"].system.plot(runs["no limits"].q[0], axes[0, 0])
     for name, run in runs.items():
-        (line,) = axes[0, 1].plot(run.t, -run.lam[:, 0], label=name)
-        axes[0, 1].plot(run.t, run.lam[:, 3], "--", color=line.get_color())
+        axes[0, 1].plot(run.t, run.lam[:, [0, 3]] * [-1.0, 1.0], label=[f"{name}, left", "right hand"])
         axes[1, 0].plot(run.t, margins(run).min(axis=1))
         axes[1, 1].plot(run.t, norms[name])
-    for ax, title in zip(
-        axes.flat[1:], ("f_n [N], right hand dashed", "mu f_n - |f_t| [N]", "|u| [N m]"), strict=True
-    ):
+    for ax, title in zip(axes.flat[1:], ("f_n [N]", "mu f_n - |f_t| [N]", "|u| [N m]"), strict=True):
         ax.set(xlabel="t [s]", ylabel=title)
     axes[0, 1].legend(fontsize=8)
     PICTURE.parent.mkdir(exist_ok=True)

@@ -72,6 +72,12 @@ def test_five_bar_from_rest(run: Callable[..., dict[str, float]]) -> None:
     assert found["energy_error"] < 1e-6
 
 
+def test_five_bar_balances(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/five_bar_balances.py", duration=1.0)
+    assert found["drift"] < 1e-12 < found["drift_free"] < 1e-4
+    assert found["energy"] < 1e-6 and 1.0 < found["least_condition"] < 10.0
+
+
 def test_five_bar_methods(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/five_bar_methods.py", duration=0.9)
     assert found["singular_1"] == pytest.approx(FIRST, abs=1e-7)
