@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,12 @@ def test_saved_runs_keep_their_contacts(tmp_path: Path) -> None:
     assert again.contacts.names == run.contacts.names
     np.testing.assert_array_equal(again.constraint_force, run.constraint_force)
     np.testing.assert_array_equal(again.reaction("block"), run.reaction("block"))
+
+
+def test_runs_with_contacts_are_pickled() -> None:
+    run = thrown(1)
+    again = pickle.loads(pickle.dumps(run))
+    np.testing.assert_array_equal(again.contacts.force, run.contacts.force)
 
 
 def test_the_floor_is_ignored_where_it_is_to_be() -> None:

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ..._kernel import contact_forces
 from ...arrays import Array, frozen
+from ...mechanism.core.modes import Modes
 from ...mechanism.core.slot_modes import CLOSED, SLIDES, STATE, WAY, words
+from ...mechanism.mechanism import Mechanism
 from ..system.system import System
 
 
@@ -73,7 +75,7 @@ def contact_record(kept: Sequence[Any]) -> ContactRecord:
     mode.flags.writeable = False
     arrays = {"force": force, "moment": moment, "point": point, "slip": slip, "work": work}
     kept_arrays = {name: frozen(x) for name, x in (arrays | {"generalized": generalized}).items()}
-    names = tuple(kept[0].part.touching.system.model.structure.slots)
+    names = tuple(kept[0].part.touching.mech.model.structure.slots)
     return ContactRecord(names=names, mode=mode, **kept_arrays)
 
 
@@ -94,14 +96,14 @@ class Touching:
     """The mode of contacts in a stretch of a run.
 
     Attributes:
-        system: with all rows.
-        plan: which of them can change, for the kernel.
+        mech: the mechanism with all rows.
+        modes: which of them can change.
         rows: numbers of the mode of all rows.
         slots: those of the contact points (slots, k).
     """
 
-    system: System
-    plan: Any
+    mech: Mechanism
+    modes: Modes
     rows: Array
     slots: Array
 
@@ -116,18 +118,17 @@ def stretch_contacts(one: Touching, steps: Any) -> tuple[Any, ...]:
         zeros = np.zeros((n, len(slots), 3))
         return zeros, zeros, zeros, zeros, np.zeros_like(steps.v), np.full((n, len(slots)), "open")
     modes = np.tile(slots, (n, 1, 1))
-    given = steps.q, steps.v, steps.tau, *_drives_and_user_rows(one.system, steps)
+    system = System(one.mech)
+    given = steps.q, steps.v, steps.tau, *_drives_and_user_rows(system, steps)
     states = tuple(np.ascontiguousarray(x) for x in given)
-    rows = one.plan, np.ascontiguousarray(one.rows)
-    force, moment, point, slip, _, generalized, *_ = contact_forces(one.system.kernel, states, modes, *rows)
+    rows = one.modes.plan, np.ascontiguousarray(one.rows)
+    force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes, *rows)
     slides = slots[:, SLIDES] != 0.0
     if n > 1 and np.any(slides):
         size = np.linalg.norm(slip[:-1], axis=-1, keepdims=True)
         way = slip[:-1] / np.where(size > 0.0, size, 1.0)
         modes[1:, :, WAY] = np.where(slides[:, None] & (size > 0.0), way, modes[1:, :, WAY])
-        force, moment, point, slip, _, generalized, *_ = contact_forces(
-            one.system.kernel, states, modes, *rows
-        )
+        force, moment, point, slip, _, generalized, *_ = contact_forces(system.kernel, states, modes, *rows)
     return force, moment, point, slip, generalized, words(modes)
 
 

@@ -180,7 +180,7 @@ class ModeRun:
         if self._slots is None:
             return None
         rows = self._modes.of_rows(numbers)
-        return Touching(self.whole, self._modes.modes.plan, rows, self._slots.of(numbers))
+        return Touching(self._modes.mech, self._modes.modes, rows, self._slots.of(numbers))
 
     def unstarted(self, steps: Steps) -> ModePart:
         """What belongs to the state of a run that could not start."""
@@ -190,7 +190,7 @@ class ModeRun:
         begun, touching = self._modes.begun.numbers, None
         if self._slots is not None:
             none = np.zeros((len(self._slots.names), 1))
-            touching = Touching(self.whole, self._modes.modes.plan, begun, none)
+            touching = Touching(self._modes.mech, self._modes.modes, begun, none)
         return ModePart(force, unique, self._modes.closed(begun), {}, touching)
 
     @property
