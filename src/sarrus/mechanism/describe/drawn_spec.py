@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import nonnegative, one_of, positive, text, triple, truth
+from ...arrays import one_of, text, triple, truth
 from ...errors import InputError, ModelError, require_known, unknown_name, warn
 from ...models.base.pose import Pose
 from ...models.kinds.forces import FRAMES
 from ...models.kinds.point_pair import check_pair
-from ...models.shapes.shapes import STEEL, Shape, combined, rod
+from ...models.shapes.shapes import Shape, combined, rod
 from ...models.shapes.visual import Visual
 from ...models.tree.bodies import (
     COPY,
@@ -30,13 +29,12 @@ from ...models.tree.bodies import (
 from ...models.tree.coordinates import CoordinateNames
 from ...models.tree.joint import Joint
 from ...models.tree.joints import Fixed
-from ...varied import hypot, largest, total
+from ...varied import total
 from .as_drawn import DrawnJoint, places
 from .measure import POINTS
 from .recipe import Recorded, declares
+from .round_bars import mass_and_radius, sides_between
 
-SLENDER = 20.0  # length of a link over its diameter where none is given
-COINCIDE = 1e-9  # of the extent of a link: two of its points closer than that are one
 Triple = tuple[float, float, float]
 
 
@@ -144,23 +142,12 @@ class DrawnSpec(Recorded):
         if len(points) < 2:
             raise InputError(f"{what} needs two points or more, got {len(points)}.")
         corners = [self._place(point, f"a point of {what}") for point in points]
-        sides = [hypot(*(b - a for a, b in zip(p, q, strict=True))) for p, q in itertools.pairwise(corners)]
-        for k, side in enumerate(sides):
-            if side <= COINCIDE * largest(sides):
-                raise InputError(
-                    f"{what}: points {points[k]!r} and {points[k + 1]!r} coincide; leave one out."
-                )
-        length = total(sides)
-        radius = 0.5 * (length / SLENDER if diameter is None else positive(diameter, f"diameter of {what}"))
-        if mass is not None and density is not None:
-            raise InputError(f"{what} takes a mass or a density, not both.")
-        of = STEEL if density is None else nonnegative(density, f"density of {what}")
-        solid = of * math.pi * radius**2 * length
-        weight = solid if mass is None else nonnegative(mass, f"mass of {what}")
+        sides = sides_between(points, corners, what)
+        weight, radius = mass_and_radius(total(sides), mass, diameter, density, what)
         frame = Pose.from_points(corners[0], corners[1])
         local = frame.inverse()
         outline = [local.apply(corner) for corner in corners]
-        shares = [weight * side / length for side in sides]
+        shares = [weight * side / total(sides) for side in sides]
         ends = zip(itertools.pairwise(outline), shares, strict=True)
         whole = combined([rod(p, q, share, radius) for (p, q), share in ends])
         self.part(name, at=frame, mass=whole.mass, com=whole.com, inertia=whole.inertia)

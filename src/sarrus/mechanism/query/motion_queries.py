@@ -85,20 +85,12 @@ class MotionQueries(Core):
         forces = tau if u is None and external is None else self._applied(q, tau, u, external)
         friction = whole(self)._friction(q, v, forces, t, external) if self._modes is not None else None
         if friction is not None:
-            v, forces = friction.moving, friction.resting + (0.0 if forces is None else np.asarray(forces))
+            v, forces = friction.moving, _sum(friction.resting, forces)
         contacts = None
         if has_contacts(self.model):
             contacts = touching_forces(whole(self), (q, v, forces), t, friction is not None)
-            forces = contacts.generalized + (0.0 if forces is None else np.asarray(forces))
-        if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:
-            motion = forward_by_terms(whole(self), (q, v, forces), t, formulation, independent)
-        else:
-            if self._may_be_undefined:
-                whole(self).terms(q, v, t)  # refuses poses at which rows are undefined
-            found: Motion | None = self._queries.forward(Motion, q, v, forces, t, self.evaluator)
-            if found is None:
-                raise without_inertia()
-            motion = found
+            forces = _sum(contacts.generalized, forces)
+        motion = self._motion_under((q, v, forces), t, formulation, independent)
         if friction is not None:
             motion = replace(motion, _friction=friction.force, _friction_unique=friction.unique)
         if contacts is not None:
@@ -106,6 +98,19 @@ class MotionQueries(Core):
         if external is None and not self.model.user_forces:
             return motion
         return with_wrenches(motion, self.evaluator, self._external(external), self._time(t))
+
+    def _motion_under(
+        self, state: tuple[Any, Any, Any], t: float, formulation: str, independent: Sequence[str] | None
+    ) -> Motion:
+        """Motion at q, v under all forces, by a formulation of `forward_dynamics`."""
+        if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:
+            return forward_by_terms(whole(self), state, t, formulation, independent)
+        if self._may_be_undefined:
+            whole(self).terms(*state[:2], t)  # refuses poses at which rows are undefined
+        found: Motion | None = self._queries.forward(Motion, *state, t, self.evaluator)
+        if found is None:
+            raise without_inertia()
+        return found
 
     def derivatives(
         self,
@@ -235,3 +240,8 @@ class MotionQueries(Core):
         if status[first] == 1:
             metric_factor(self._queries.mass_matrix(q).reshape(-1, self.nv, self.nv)[first], self.nv)
         raise no_velocity_after(self.row_names, miss.reshape(-1, self.nc)[first])
+
+
+def _sum(force: Array, given: npt.ArrayLike | None) -> Array:
+    """Forces of the mechanism and those given, (nv,), if any."""
+    return force if given is None else np.asarray(force + np.asarray(given))
