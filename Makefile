@@ -104,13 +104,13 @@ $(KERNEL): $(SOURCES) $(INSTALLED)
 	@touch $@
 
 # For work on the kernel. An edited header recompiles what includes it; nearly all of that time is code generation, so
-# nothing is forced inline (SARRUS_HD) and -Og optimizes little. The stamp goes, so that the next make setup or make test
-# puts the full kernel back.
+# nothing is forced inline (SARRUS_HD), -Og optimizes little, and two of four sizes of matrices are compiled. The stamp
+# goes, so that the next make setup or make test puts the full kernel back.
 DEV_FLAGS := -Og -DNDEBUG -Dalways_inline=__unused__
 dev: VARIANT := $(if $(call HAS,$(V3)),v3,generic)
 dev: $(INSTALLED) $(PACKAGES)
 	@rm -f $(VENV)/.kernel-*
-	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="$(DEV_FLAGS)")
+	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DSARRUS_FEW_SIZES=ON -DCMAKE_CXX_FLAGS_RELEASE="$(DEV_FLAGS)")
 	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -Og"
 
 demo: $(KERNEL)

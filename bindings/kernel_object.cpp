@@ -12,57 +12,9 @@
 
 #include "numpy.hpp"
 
-#include <cstdlib>
-#include <stdexcept>
 #include <string>
 
 namespace sarrus {
-
-#ifdef SARRUS_HAS_GENERIC
-SARRUS_DECLARE_TABLES(generic)
-#endif
-#ifdef SARRUS_HAS_V3
-SARRUS_DECLARE_TABLES(v3)
-#endif
-#ifdef SARRUS_HAS_V4
-SARRUS_DECLARE_TABLES(v4)
-#endif
-
-namespace {
-
-#define SARRUS_TABLES(isa)                                                               \
-  Tables {                                                                               \
-    #isa, isa::batch_table(), isa::pose_table(), isa::run_table(), isa::control_table(), \
-        isa::contact_table(), isa::problem_table()                                       \
-  }
-
-Tables choose_tables() {
-  const char* wish = std::getenv("SARRUS_ISA");
-  std::string isa = wish ? wish : "";
-#ifdef SARRUS_HAS_V4
-  bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("fma");
-  if (v4 && (isa.empty() || isa == "v4")) return SARRUS_TABLES(v4);
-#endif
-#ifdef SARRUS_HAS_V3
-  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  if (v3 && isa != "generic") return SARRUS_TABLES(v3);
-#endif
-#ifdef SARRUS_HAS_GENERIC
-  return SARRUS_TABLES(generic);
-#else
-  throw std::runtime_error(
-      "this build of sarrus has no kernel for this processor; rebuild it with make setup");
-#endif
-}
-
-}  // namespace
-
-const Tables& best_tables() {
-  static const Tables tables = choose_tables();
-  return tables;
-}
 
 namespace {
 

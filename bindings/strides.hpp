@@ -1,5 +1,5 @@
 // Strides of matrices: compile-time constants up to 32 coordinates, a runtime value beyond. Fewer of them
-// where the size of the code counts (SARRUS_FEW_SIZES).
+// where the size of the code or the time of compiling counts (SARRUS_FEW_SIZES: studios, make dev).
 #pragma once
 
 #include "base/arena.hpp"

@@ -23,7 +23,7 @@ ZIG = ROOT / "build" / "zig"  # where --install puts the compiler
 FLAGS = (
     *("-target", "wasm32-wasi", "-mexec-model=reactor", "-std=c++20", "-Oz", "-s", "-flto", "-msimd128"),
     *("-fno-exceptions", "-fno-rtti", "-fno-stack-protector", "-fno-math-errno", "-ffp-contract=off"),
-    *("-DSARRUS_ISA=wasm", "-DSARRUS_FEW_SIZES", "-Ikernels"),
+    *("-DSARRUS_ISA=wasm", "-DSARRUS_FEW_SIZES", "-DSARRUS_NO_BEARINGS", "-Ikernels"),
 )
 
 

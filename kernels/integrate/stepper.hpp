@@ -11,7 +11,7 @@
 
 SARRUS_BEGIN
 
-#ifdef SARRUS_FEW_SIZES  // where the size of the code counts: studios, which refuse dry friction
+#ifdef SARRUS_NO_BEARINGS  // where the size of the code counts: studios, which refuse dry friction
 constexpr bool KNOWS_BEARINGS = false;
 #else
 constexpr bool KNOWS_BEARINGS = true;

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -175,6 +177,16 @@ def test_doctor_says_what_is_there() -> None:
     assert found["sarrus"] == sr.__version__ and found["packages"]["numpy"] == np.__version__
     assert found["instruction_set"] in ("generic", "v3", "v4")
     assert "pip install 'sarrus[" in run("doctor").stdout
+
+
+def test_an_instruction_set_that_is_not_there_is_refused() -> None:
+    """Before, a name that the build does not have took another set without a word."""
+    wish = os.environ | {"SARRUS_ISA": "v9"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import sarrus"], env=wish, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert "SARRUS_ISA asks for the instruction set 'v9', but this build of sarrus has " in done.stderr
 
 
 def test_every_command_can_print_json() -> None:
