@@ -14,9 +14,15 @@ SARRUS_FN void latch_rows(const Model<R>& m, const State<R>& s, const Tree<R>& t
   for (int i = 0; i < m.ne; ++i) {
     if (m.el_row[i] < begin || m.el_row[i] >= end) continue;
     with_element(m, i, [&](auto kind, const auto& c) {
-      using Given = typename decltype(kind)::template Parameters<R>;
-      if constexpr (requires(Given& to) { kind.latch(c, pair_of(t, 0, 0, c), to); })
-        kind.latch(c, pair_of(t, m.el_a[i], m.el_b[i], c), *reinterpret_cast<Given*>(values + m.el_begin[i]));
+      using Kind = decltype(kind);
+      using Given = typename Kind::template Parameters<R>;
+      if constexpr (requires(Given& to) { Kind::latch(c, pair_of(t, 0, 0, c), to); })
+        Kind::latch(c, pair_of(t, m.el_a[i], m.el_b[i], c),
+                    *reinterpret_cast<Given*>(values + m.el_begin[i]));
+      else
+        static_assert(
+            requires { Kind::cannot_latch; },
+            "a kind of element has latch(c, pair, to), or says cannot_latch = true");
       if constexpr (requires(Given& to) { to.entry; })
         if (c.entry >= 0) reinterpret_cast<Given*>(values + m.el_begin[i])->length -= s.q[int(c.entry)];
     });

@@ -14,6 +14,7 @@ SARRUS_BEGIN
 
 struct Rolling {
   SARRUS_PARAMETERS(SARRUS_ROLLING)
+  static constexpr bool cannot_latch = true;
 
   template <class T, class Out>
   static SARRUS_HD void rows(const Parameters<real<T>>& c, const Pair<T>& p, Out out) {

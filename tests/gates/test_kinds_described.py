@@ -52,6 +52,23 @@ def test_latched_or_a_named_refusal(key: str) -> None:
 
 
 @each
+def test_latches_of_runs_are_those_of_latched(key: str) -> None:
+    """A constraint that closes where it is open holds what latched() says, in the kernel, too."""
+    b = built(key, "small")
+    if not b.example.latches or b.mech.model.functions:
+        return
+    (name, given), *_ = b.mech.model.constraints
+    q = b.mech.integrate(b.q, 0.1 * np.random.default_rng(13).normal(size=b.mech.nv))
+    switch = sr.Switch(name, on=T + 5e-4, latch=True)
+    run = sr.simulate(b.mech, (T, T + 1e-3), q, np.zeros(b.mech.nv), switches=[switch])
+    header = f"latch() of {type(given).kernel} in kernels/constraints" if hasattr(given, "kernel") else ""
+    assert run.success, f"{header}: {run.message}"
+    closes = next(event for event in run.events if event.kind == "switch")
+    mech = b.mech.with_constraints(replaced={name: b.mech.latched(name, closes.q)})
+    close(mech.terms(run.q[-1], b.v, T + 1e-3).phi, np.zeros(mech.nc), 1e-9, header)
+
+
+@each
 def test_files(key: str) -> None:
     """Written and read again it is the same; what holds Python functions says that it does."""
     b, (name, _) = built(key, "small"), EXAMPLES[key]
