@@ -153,6 +153,13 @@ SARRUS_HD bool parallel_axes(const Frame<T>& A, const Frame<T>& B) {
   return norm(cross(value(A.R.z), value(B.R.z))) < PARALLEL_AXES;
 }
 
+// No contact points can be given: all slots are open
+template <class T>
+SARRUS_HD int unresolved(ContactPoint<T>* out, int slots) {
+  for (int k = 0; k < slots; ++k) leave_open(out[k]);
+  return POINTS_UNRESOLVED;
+}
+
 struct TwoProfiles {
   // Whether all of an outline is one circle: then the other one need not look at it
   template <class C>
@@ -172,10 +179,7 @@ struct TwoProfiles {
   static SARRUS_FN int points(const P& a, const Frame<T>& A, const C& b, const Frame<T>& B,
                               ContactPoint<T>* out) {
     int first = slots_of_a(a, b), all = slots(a, b);
-    if (!parallel_axes(A, B)) {
-      for (int k = 0; k < all; ++k) leave_open(out[k]);
-      return POINTS_UNRESOLVED;
-    }
+    if (!parallel_axes(A, B)) return unresolved(out, all);
     bool a_leads = first > 0 && Profile::features(a) <= Profile::features(b);
     auto of_a = [&](int k) { return Profile::feature(a, k); };
     auto of_b = [&](int k) { return Profile::feature(b, k); };
@@ -196,10 +200,7 @@ struct CylinderOnProfile {
   template <class T, class P, class C>
   static SARRUS_FN int points(const P& a, const Frame<T>& A, const C& b, const Frame<T>& B,
                               ContactPoint<T>* out) {
-    if (!parallel_axes(A, B)) {
-      for (int k = 0; k < Profile::chains(b); ++k) leave_open(out[k]);
-      return POINTS_UNRESOLVED;
-    }
+    if (!parallel_axes(A, B)) return unresolved(out, Profile::chains(b));
     auto disc = [&](int) { return whole_circle(a.radius); };
     features_at_chains<T>(disc, 1, a.half, A, b, B, false, out);
     return POINTS_FOUND;

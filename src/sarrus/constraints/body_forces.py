@@ -10,7 +10,7 @@ w_V comes from dual numbers where the function knows them; dQ/dq is a difference
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 
 STEP = 3e-3  # of a coordinate [rad], or times L [m]
 TERMS = slope_terms(6)
+
+
+def slopes_by_pose(system: Evaluator, moved: Callable[[Array, float], Array]) -> Array:
+    """dQ/dq (nv, nv) by differences; moved(dv, s) is Q (nv,) at the pose moved by s dv (nv,)."""
+    columns = [
+        slope_of_terms(partial(moved, unit * e), STEP, TERMS) / unit
+        for unit, e in zip(system.unit, np.eye(system.nv), strict=True)
+    ]
+    return np.array(columns).T
 
 
 @dataclass(frozen=True)
@@ -93,11 +102,7 @@ class ForceOnBody:
         def moved(dv: Array, s: float) -> Array:
             return self.generalized(self.system.integrate(q, s * dv), v, t)
 
-        columns = [
-            slope_of_terms(partial(moved, unit * e), STEP, TERMS) / unit
-            for unit, e in zip(self.system.unit, np.eye(self.system.nv), strict=True)
-        ]
-        return np.array(columns).T, np.asarray(by_v)
+        return slopes_by_pose(self.system, moved), np.asarray(by_v)
 
     def knows_duals(self, q: Array, v: Array, t: float) -> bool:
         """Whether derivatives of its function by the twist come from dual numbers."""

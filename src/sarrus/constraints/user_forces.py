@@ -12,23 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..differences import slope_of_terms, slope_terms
 from ..dual_numbers import jacobian
-from .body_forces import ForceOnBody
+from .body_forces import ForceOnBody, slopes_by_pose
 from .custom import call_checked
 from .state_rates import RateOfState
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
-
-STEP = 3e-3  # of a coordinate [rad], or times L [m]
-TERMS = slope_terms(6)
 
 
 @dataclass(frozen=True)
@@ -117,11 +112,7 @@ class ForceOfUser:
             change = J @ (np.concatenate([other.x, other.rate]) - both)
             return np.asarray(other.G.T @ (f + change))
 
-        columns = [
-            slope_of_terms(partial(moved, unit * e), STEP, TERMS) / unit
-            for unit, e in zip(self.system.unit, np.eye(self.system.nv), strict=True)
-        ]
-        return np.array(columns).T, np.asarray(by_v)
+        return slopes_by_pose(self.system, moved), np.asarray(by_v)
 
     def knows_duals(self, q: Array, v: Array, t: float) -> bool:
         """Whether the derivatives of its function at a state come from dual numbers."""
