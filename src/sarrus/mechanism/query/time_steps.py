@@ -148,11 +148,7 @@ class TimeSteps(Core):
             return device_step(whole(self), (q, v, u, tau), dt, substeps, method)
         if self._modes is not None or (mode is not None and not acts):
             return self._modal_step((q, v, u, tau), (t, dt, substeps), method, mode)
-        usual = type(dt) is float and type(substeps) is int and type(method) is str
-        if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
-            dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
-            method = one_of(method, "`method`", tuple(METHODS))
-        options = step_options(method, t + dt) if method != "rk4" else _RK4
+        dt, substeps, options = _checked(dt, substeps, method, t)
         after, states, touched = self._free_step((q, v, u, tau), (t, dt, substeps), options, acts)
         if acts:
             refuse_chosen_steps(METHODS[method], "step")
@@ -340,6 +336,15 @@ def step_slopes(
     if np.any(status):
         raise mech._no_step(int(np.max(status)), q)
     return A, B
+
+
+def _checked(dt: float, substeps: int, method: str, t: float) -> tuple[float, int, RunOptions]:
+    """Length and number of steps, checked, and the options of a method; the usual ones go through at once."""
+    usual = type(dt) is float and type(substeps) is int and type(method) is str
+    if usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4":
+        return dt, substeps, _RK4
+    dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
+    return dt, substeps, step_options(one_of(method, "`method`", tuple(METHODS)), t + dt)
 
 
 def _beyond(error: float | Array) -> bool:
