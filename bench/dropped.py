@@ -5,7 +5,7 @@ nothing is inside anything else, put 5 cm above a plane and let go without motor
 says whether the run succeeded, the deepest penetration, the largest gain of energy between two stored states
 as a share of the energy that the fall set free, how far loops opened (times L), and the time beside MuJoCo
 with the same floor, step and start (MJCF and URDF). A run that says success and gains energy, penetrates or
-opens is wrong and silent; the last line counts them.
+opens, without a warning, is wrong and silent; the last line counts them.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Drop:
         deep, gain, loops: Deepest penetration [m], largest gain of energy as a share, loops open [times L].
         wall, theirs: Time of the run here and in MuJoCo [s].
         their_deep: MuJoCo's deepest penetration [m].
+        warned: Whether the run came with a warning, such as steps that are too long.
     """
 
     name: str
@@ -66,11 +67,13 @@ class Drop:
     wall: float = float("nan")
     theirs: float = float("nan")
     their_deep: float = float("nan")
+    warned: bool = False
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it says success and is none."""
-        return self.success and (self.gain > GAIN or self.deep > DEEP or self.loops > OPEN)
+        """Whether it says success without a warning and is none."""
+        failed = self.gain > GAIN or self.deep > DEEP or self.loops > OPEN
+        return self.success and failed and not self.warned
 
     def line(self) -> str:
         """Its row of the table."""
@@ -141,9 +144,14 @@ def dropped(file: Path, seconds: float) -> Drop:
 def _run(drop: Drop, mech: sr.Mechanism, q: Array, seconds: float) -> None:
     """Fall and lie, here."""
     times, begin = np.linspace(0.0, seconds, STATES), time.perf_counter()
-    run = sr.simulate(mech, (0.0, seconds), q, contacts="steps", dt=STEP, t_eval=times)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        run = sr.simulate(mech, (0.0, seconds), q, contacts="steps", dt=STEP, t_eval=times)
     drop.wall = time.perf_counter() - begin
     drop.success, drop.result = bool(run.success), "ok" if run.success else str(run.message)
+    drop.warned = any(issubclass(one.category, sr.SarrusWarning) for one in said)
+    if drop.success and drop.warned:
+        drop.result = f"warned: {said[0].message}"
     gaps = [np.nanmin(mech.contacts(one).gap, initial=np.inf) for one in run.q]
     drop.deep = max(0.0, -float(min(gaps)))
     energy = np.asarray(run.energy)
@@ -178,7 +186,8 @@ def _in_mujoco(drop: Drop, mech: sr.Mechanism, file: Path, height: float, q: Arr
 
 def robot_files(folders: list[Path]) -> list[Path]:
     """Files of robots below folders, without scenes."""
-    found = [one for folder in folders for one in sorted(folder.rglob("*")) if one.suffix in SUFFIXES]
+    every = [[folder] if folder.is_file() else sorted(folder.rglob("*")) for folder in folders]
+    found = [one for files in every for one in files if one.suffix in SUFFIXES]
     return [one for one in found if not one.stem.startswith("scene") and _is_robot(one)]
 
 
@@ -220,7 +229,7 @@ def main(words: Any = None) -> list[Drop]:
         if options.match in str(file):
             drops.append(apart(file, options.seconds, options.limit))
             print(drops[-1].line(), flush=True)
-    right = sum(one.success and not one.is_wrong for one in drops)
+    right = sum(one.success and not one.is_wrong and not one.warned for one in drops)
     wrong = sum(one.is_wrong for one in drops)
     print(
         f"{len(drops)} robots: {right} right, {wrong} wrong and silent, {len(drops) - right - wrong} said so."

@@ -28,3 +28,4 @@ def test_success_with_a_gain_of_energy_is_wrong() -> None:
     assert Drop("a", success=True, gain=0.1, deep=0.0, loops=0.0).is_wrong
     assert Drop("a", success=True, gain=0.0, deep=0.1, loops=0.0).is_wrong
     assert not Drop("a", success=False, gain=0.1).is_wrong
+    assert not Drop("a", success=True, gain=0.1, warned=True).is_wrong
