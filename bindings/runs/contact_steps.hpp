@@ -48,14 +48,14 @@ struct ContactSteps : private AllRows, ContactRun {
   bool meet(double t) override {
     ContactMotion<0>& motion = surf->motion;
     take_depths();
-    for (int j = 0; j < m.nv; ++j) force[j] = applied[j] + (closed() ? motion.Q[j] : 0);
+    take_forces_in_mode();
     act_in_mode();
     if (any_of(m.nslot, [&](int k) { return surf->settler.deep[k] > 0; }))
       rewind_to_touch(motion, ask(t, x->q, x->v), modes(), surf->settler.deep, force.data(), x->v);
     for (int round = 0; round < MOST_MOVES; ++round) {
       auto meets = [&](int k) {
         surf->hits[k] = surf->hits[k] || gap(k) < -std::max(modes()[k].margin, ROUNDED * m.length[0]);
-        return modes()[k].state != SLOT_OPEN || (surf->hits[k] && gap(k) < 0);
+        return modes()[k].state != SLOT_OPEN || surf->hits[k];
       };
       if (!move_onto(motion, ask(t, x->q, x->v), modes(), meets, moved.data())) break;
       RunState s = inner->state();
@@ -132,6 +132,30 @@ struct ContactSteps : private AllRows, ContactRun {
   void from_time(double t) {
     for (int k = 0; k < m.nslot; ++k) modes()[k].until += t;
   }
+  // Whether an open slot that touches closes again under forces that have changed since it was settled
+  bool falls_back() {
+    ContactRows<0>& c = surf->motion.c;
+    double touches = CONTACT_TOUCHES * m.length[0];
+    auto near = [&](int k) {
+      return modes()[k].state == SLOT_OPEN && in_use(c.slot[k]) && gap(k) <= touches;
+    };
+    if (!any_of(m.nslot, near)) return false;
+    take_forces_in_mode();
+    RunState s = inner->state();
+    std::copy_n(s.v, m.nv, surf->v);
+    act_in_mode();
+    if (!open_state(c, ask(s.t, s.q, surf->v))) return false;
+    choose_contacts(c, near);
+    row_speeds(c, surf->v, c.u);
+    move_freely(c, force.data());
+    double still = CONTACT_STILL * std::max(rest().speed, 1e-300), small = MODE_RATE * speed_of(c, c.free);
+    return any_of(c.contacts, [&](int i) {
+      return std::abs(normal_speed(c, i, c.u)) <= still && normal_speed(c, i, c.bias) < -small;
+    });
+  }
+  void take_forces_in_mode() {
+    for (int j = 0; j < m.nv; ++j) force[j] = applied[j] + (closed() ? surf->motion.Q[j] : 0);
+  }
   // Where surfaces have come inside each other on the way: back to there. False: steps failed
   bool stop_at_pass() {
     RunState s = inner->state();
@@ -143,7 +167,7 @@ struct ContactSteps : private AllRows, ContactRun {
   bool step(double h, double t_end) override {
     mark();
     surf->settler.flight = h, stepped = false;
-    if (x->before.end(mode)) return settle_step(x->before);
+    if (x->before.end(mode) || falls_back()) return settle_step(x->before);
     if (!inner->step(h, t_end)) return fail(inner->state().status);
     if (!look_at_state(x->now)) return false;
     stepped = true;

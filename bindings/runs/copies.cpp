@@ -92,7 +92,9 @@ struct Copies {
 
   // Starts all copies at q (n, nq), v (n, nv), after `step` steps; or those of `which` (count,) int64. Where there are
   // modes, in these (n, width); None: all contacts are open before they are settled.
-  void start(nb::handle q0, nb::handle v0, nb::handle which, long step, int threads, nb::handle modes) {
+  // inputs (n, nu): of the first step; None: unknown
+  void start(nb::handle q0, nb::handle v0, nb::handle which, long step, int threads, nb::handle modes,
+             nb::handle inputs) {
     npy_intp count = length_of(q0);
     Dense q(q0, "q", {count, x.nq}), v(v0, "v", {count, x.nv});
     std::vector<long> order(count);
@@ -116,8 +118,10 @@ struct Copies {
       x.carried[order[j]] = {};
       x.carried[order[j]].status = usable ? StepStatus::FINE : StepStatus::NOT_FINITE;
     }
+    Dense u = Dense::or_none(inputs, "inputs", {count, x.nu});
     nb::gil_scoped_release free;
     each(nullptr, step, order, threads, [&](long i, long j, Run& run, CopyInputs& source) {
+      if (u.data) std::copy_n(u.data + j * x.nu, x.nu, source.u.begin());
       run.end_at(time(step));
       run.load_mode(x.mode(i));
       if (run.start(time(step), q + j * x.nq, v + j * x.nv, -1))
@@ -284,7 +288,7 @@ void bind_copies(nb::module_& m) {
            "kernels"_a, "options"_a, "time"_a, "actuated"_a, "drives"_a.none(), "plan"_a.none() = nb::none(),
            "evaluator"_a.none() = nb::none(), "contacts"_a = false)
       .def("start", &Copies::start, "q"_a, "v"_a, "which"_a.none(), "step"_a, "threads"_a,
-           "modes"_a.none() = nb::none())
+           "modes"_a.none() = nb::none(), "inputs"_a.none() = nb::none())
       .def_prop_ro("modes",
                    [](const Copies& c) { return NewArray({c.x.n, c.x.mode_width}, c.x.modes.data()); })
       .def("advance", &Copies::advance, "first"_a, "last"_a, "inputs"_a, "out"_a, "threads"_a)

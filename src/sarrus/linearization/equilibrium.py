@@ -14,17 +14,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array
+from ..arrays import Array, numbers
 from ..dynamics.dry_friction import DryFriction, sticks
-from ..errors import InputError
-from ..mechanism.core.access import arguments_of, without_dry_friction
-from ..mechanism.core.contact_refusals import refuse_touching
+from ..dynamics.forward import Motion
+from ..errors import EquilibriumError, InputError
+from ..mechanism.core.access import applied_force, arguments_of, without_dry_friction
+from ..mechanism.core.contact_refusals import TOUCHES, has_contacts, refuse_touching
+from ..mechanism.core.core import State
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.query.sticking import held_by_contacts
 from ..simulation.system.custom_system import CustomSystem
 from .equilibrium_search import CustomSearch, Search
 from .linearize import linearize
 from .model import LinearModel
 from .operating_point import by_differences, require_mechanism
+from .resting import Resting
 from .stability import Stability, stability
 from .states import first_order
 from .states_at_rest import StatesAtRest
@@ -50,6 +54,23 @@ class Equilibrium:
     _t: float = field(repr=False)
     _held: bool = field(repr=False)
     _dry: tuple[str, ...] = field(default=(), repr=False)  # coordinates with dry friction
+    _resting: Motion | None = field(default=None, repr=False)  # on contacts
+
+    @property
+    def contact_force(self) -> Array:
+        """Forces of contacts on b, in the world (n, 3) [N], of least norm where several are possible."""
+        return self._on_contacts.contact_force
+
+    @property
+    def contact_unique(self) -> npt.NDArray[np.bool_]:
+        """Which of them the pose determines (n,): the feet of a table may share a load in many ways."""
+        return self._on_contacts.contact_unique
+
+    @property
+    def _on_contacts(self) -> Motion:
+        if self._resting is None:
+            raise InputError("no surfaces touch in this equilibrium.")
+        return self._resting
 
     @cached_property
     def model(self) -> LinearModel:
@@ -74,7 +95,18 @@ class Equilibrium:
     def stable(self) -> bool | None:
         """True (comes back, or oscillates about it), False (leaves), None (neutral: can move off without
         force, so linear terms do not decide)."""
-        return self._stability.stable
+        return True if self._is_held else self._stability.stable
+
+    @cached_property
+    def _is_held(self) -> bool:
+        """Whether contacts that stick, and loops, leave no freedom."""
+        if self._resting is None:
+            return False
+        force = applied_force(self._mech, self.q, self._tau, self.u)
+        held = held_by_contacts(
+            self._mech, State(self.q, np.zeros(self._mech.nv)), force, self._t, "equilibrium"
+        )
+        return held is not None and held.mobility(self.q).dof == 0
 
     @property
     def message(self) -> str:
@@ -82,12 +114,36 @@ class Equilibrium:
         holding = f" Held by u = {np.array2string(self.u, precision=6)}." if self._held else ""
         names = ", ".join(map(repr, self._dry))
         dry = f" Dry friction of {names} is left out; it holds poses nearby as well." if names else ""
-        return self._stability.message + holding + dry
+        said = "Contacts that stick hold it." if self._is_held else self._stability.message
+        return said + holding + dry
 
     @property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
         """Of the minimal linear model there [1/s]."""
+        if self._is_held:
+            return np.zeros(0, dtype=complex)
         return self._stability.eigenvalues
+
+
+def _on_contacts(
+    mech: Mechanism, search: Any, start: Array, given: tuple[Any, ...]
+) -> tuple[Array, Array, float, Motion] | None:
+    """Pose, inputs, residual and motion of an equilibrium on contacts; None: surfaces play no part in it."""
+    u, tau, t = given
+    q0 = search.close(start)
+    try:
+        q = search.run(q0)[0]
+    except EquilibriumError:
+        q = None
+    if q is not None and np.min(mech.contacts(q).gap) > TOUCHES * mech.length:
+        return None
+    inputs = np.zeros(mech.nu) if u is None else np.array(numbers(u, "u"), dtype=float)
+    resting = Resting(mech, inputs, tau, t)
+    if np.min(mech.contacts(q0).gap) < 0.0:
+        q0 = np.array(mech.separate(q0).q)
+    found, motion = resting.run(q0)
+    residual = float(np.max(np.abs(mech.terms(found, 0.0 * motion.a).M @ motion.a), initial=0.0))
+    return found, inputs, residual, motion
 
 
 def equilibrium(
@@ -103,6 +159,10 @@ def equilibrium(
 
     The equilibrium near the guess, stable or not (0.5 rad, or 0.5 L); where there is none so near, the one at
     which the mechanism comes to rest when it slides slowly down from the guess.
+
+    Where surfaces touch, the pose in which the mechanism comes to rest on them when it moves down from the
+    guess without speed, with `contact_force` and `contact_unique`; a guess at which contacts hold it is one.
+    Contacts that stick count as joints in `stable` and `eigenvalues`.
 
     Dry friction (friction_model="coulomb") holds poses on all sides of an equilibrium: what is found is the
     one without it, `stable` speaks of the mechanism without it, and the message says so.
@@ -142,9 +202,14 @@ def equilibrium(
     start = np.array(mech.default.q) if q_guess is None else arguments.one_pose(q_guess, "q_guess")
     states = StatesAtRest(system)
     search = kind(states.mech, u, fixed, tau, t)
+    point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": t}
+    if isinstance(mech, Mechanism) and has_contacts(mech.model) and not (dry or fixed or first_order(mech)):
+        on_contacts = _on_contacts(mech, search, start, (u, tau, t))
+        if on_contacts is not None:
+            q, inputs, residual, motion = on_contacts
+            return Equilibrium(q, 0.0 * motion.a, inputs, residual, **point, _held=False, _resting=motion)
     found, inputs, residual = search.run(search.close(states.put_in(start)))
     q, v = states.taken_out(found)
     if isinstance(mech, Mechanism):
-        refuse_touching(mech, q, "equilibrium")
-    point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": t}
+        refuse_touching(mech, q, "equilibrium with these options")
     return Equilibrium(q, v, inputs, residual, **point, _held=bool(fixed), _dry=dry)

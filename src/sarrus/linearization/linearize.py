@@ -19,8 +19,10 @@ from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
 from ..mechanism.core.access import applied_force, arguments_of
-from ..mechanism.core.contact_refusals import refuse_touching
+from ..mechanism.core.contact_refusals import has_contacts, refuse_touching
+from ..mechanism.core.core import State
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.query.sticking import held_by_contacts
 from ..simulation.system.custom_system import CustomSystem
 from .compiled_models import LinearModels, Signals, States, compiled_batch, compiled_model, plan, stacked
 from .finite_differences import finite_variation
@@ -85,7 +87,8 @@ def linearize(
             "velocities": ...}, both of the first three kinds, where rows restrict only velocities.
 
     Raises:
-        InputError: a state off the constraints, unknown names, coordinates that are not independent (the
+        InputError: a contact that slides or changes its mode there (those that stick count as joints),
+            a state off the constraints, unknown names, coordinates that are not independent (the
             message says which would be).
         SingularConstraintError: a singular pose: there is no linear model; or one so near that rounding
             leaves nothing of it. Where it leaves errors above 1e-6, a warning says how much.
@@ -103,7 +106,7 @@ def linearize(
     require_mechanism(mech, "linearize")
     refuse_rest(mech.model, mech.default.v if q is None and v is None else v, "linearize")
     if isinstance(mech, Mechanism):
-        refuse_touching(mech, mech.default.q if q is None else q, "linearize")
+        mech = _with_contacts(mech, (q, v, u, tau), t)
     if coordinates is not None:
         _refuse_with_coordinates(independent, form)
     system: Any = mech
@@ -121,6 +124,22 @@ def linearize(
         found = _by_variation(operating_point(mech, q, v, u, tau=tau, t=t), wanted)
     found = without_integrals(found, first_order(mech))
     return found if coordinates is None else found.in_coordinates(coordinates)
+
+
+def _with_contacts(mech: Mechanism, given: tuple[Any, ...], t: float) -> Mechanism:
+    """The mechanism in which contacts that stick at a state q, v under u, tau are joints."""
+    q, v, u, tau = given
+    if not has_contacts(mech.model):
+        return mech
+    if any(_is_batch(x) for x in given):
+        refuse_touching(mech, mech.default.q if q is None else q, "linearize of a batch")
+        return mech
+    at_rest = np.zeros(mech.nv) if q is not None else mech.default.v
+    pose = mech.default.q if q is None else arguments_of(mech).one_pose(q, "q")
+    at = State(pose, at_rest if v is None else v)
+    force = applied_force(mech, at.q, tau, u)
+    held = held_by_contacts(mech, at, force, t, "linearize")
+    return mech if held is None else held
 
 
 def _is_batch(x: Any) -> bool:

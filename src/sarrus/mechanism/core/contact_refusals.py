@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import one_of
 from ...errors import InputError
 
 WAYS = ("events", "steps", "ignore")  # of runs
@@ -19,16 +18,6 @@ def has_contacts(model: Any) -> bool:
     return len(model.pair_a) > 0
 
 
-def check_contacts(model: Any, contacts: object, what: str) -> None:
-    """Refuse what does not know contacts, unless they are to be ignored."""
-    chosen = one_of(contacts, f"contacts of {what}", STEP_WAYS)
-    if chosen != "ignore" and has_contacts(model):
-        raise InputError(
-            f"{what} does not know contacts in steps, and {len(model.pair_a)} pairs of surfaces may touch:"
-            ' contacts="ignore" lets them go through each other; simulate(..., contacts="steps") knows them.'
-        )
-
-
 def refuse_touching(mech: Any, q: Any, what: str) -> None:
     """Refuse poses at which surfaces touch, for what does not know their forces; open ones act on nothing."""
     if not has_contacts(mech.model):
@@ -38,5 +27,5 @@ def refuse_touching(mech: Any, q: Any, what: str) -> None:
     if len(closed):
         raise InputError(
             f"{what} does not know forces of surfaces that touch in this version, and"
-            f" {found.names[int(closed[0][-1])]!r} does there. forward_dynamics and simulate do."
+            f" {found.names[int(closed[0][-1])]!r} does there. forward_dynamics, simulate and step do."
         )

@@ -153,7 +153,7 @@ def _stepped(mech: Mechanism, flat: list[Array], numbers: Array, asked: AskedSte
         contacts=True,
     )
     threads = 1 if mech.model.functions else min(all_cores(), len(q))
-    copies.start(q, v, None, 0, threads, np.ascontiguousarray(numbers))
+    copies.start(q, v, None, 0, threads, np.ascontiguousarray(numbers), inputs=tau)
     out = *(np.zeros((len(q), 1, n)) for n in (mech.nq, mech.nv, mech.nv)), NEVER
     copies.advance(0, substeps, (tau[:, None], None, None, None), out, threads)
     return copies

@@ -24,7 +24,7 @@ from ..core.core import Core, whole
 from .contact_motion import touching_forces, with_contacts
 from .device_steps import device_acceleration
 from .forward_by_terms import forward_by_terms
-from .holding import Holding, hold
+from .holding import Holding, hold, poses_of
 from .inertia_queries import Metric
 
 
@@ -219,6 +219,8 @@ class MotionQueries(Core):
                 rigid.
             frame: axes of reactions, as of `Motion.reaction`.
         """
+        if has_contacts(self.model):
+            refuse_touching(self, poses_of(whole(self), q)[0], "hold")
         return hold(whole(self), q, by, (v, a), compliance, frame)
 
     def impact(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Impact:

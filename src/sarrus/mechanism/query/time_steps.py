@@ -17,9 +17,10 @@ from ...dynamics.friction_refusals import refuse_rest, refuse_stops
 from ...dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ...errors import AssemblyError, InputError, SarrusError, SingularConstraintError, warn
 from ...tracing.cuda_device import on_cuda
-from ..core.contact_refusals import check_contacts, has_contacts
+from ..core.contact_refusals import has_contacts
 from ..core.core import Core, State, whole
 from ..core.modes import Mode
+from .contact_slopes import touched_slopes
 from .contact_steps import (
     AskedStep,
     refuse_chosen_steps,
@@ -253,13 +254,18 @@ class TimeSteps(Core):
         Batch axes allowed; batches use all cores. Arguments are those of `step`. Methods that choose their
         steps keep those of the state itself; implicit ones are refused.
 
+        Where surfaces touch (`contacts="steps"`) derivatives are exact while points stick or are open; where
+        they slide or change within the step they are one-sided differences, and a warning says so.
+
         Raises:
             SingularConstraintError: J loses rank within the step of a single state.
             InputError: dry friction (friction_model="coulomb") does not slide from the start of a step to its
                 end, or depends on bearing loads.
             SarrusError: the step of a single state failed.
         """
-        check_contacts(self.model, contacts, "step_derivatives")
+        if surfaces_act(self.model, contacts, "step_derivatives"):
+            wanted = {"dt": dt, "t": self._time(t), "method": method, "substeps": substeps}
+            return touched_slopes(whole(self), (q, v, u, tau), wanted)
         refuse_rest(self.model, v, "step_derivatives")
         dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
         explicit = tuple(name for name, one in METHODS.items() if not one.implicit)

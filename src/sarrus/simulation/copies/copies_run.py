@@ -73,7 +73,8 @@ class CopiesRun:
             if isinstance(self._copies, DeviceCopies):
                 self._copies.start(a.q, a.v, None, 0, a.threads)
             else:
-                self._copies.start(a.q, a.v, None, 0, a.threads, a.mode)
+                first = self._first_inputs()
+                self._copies.start(a.q, a.v, None, 0, a.threads, modes=a.mode, inputs=first)
             fine = self._copies.status == StepStatus.FINE.value
             self._q[fine, 0], self._v[fine, 0] = self._copies.q[fine], self._copies.v[fine]
             bar = Progress(a.progress, a.t0, a.end)
@@ -82,6 +83,13 @@ class CopiesRun:
             finally:
                 bar.close()
         return self._result()
+
+    def _first_inputs(self) -> Array | None:
+        """Inputs of the first step (B, nu), which contacts are settled under; None: not known yet."""
+        a = self._given
+        if a.u is None or not a.touches:
+            return None
+        return np.ascontiguousarray(np.broadcast_to(np.nan_to_num(a.u[:, 0]), (a.count, a.mech.nu)))
 
     def _advance(self, bar: Progress) -> None:
         a = self._given
