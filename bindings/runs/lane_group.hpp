@@ -182,8 +182,9 @@ struct LaneGroup {
   }
   // Whether the clock changes a mode behind t, at t1 at the latest
   bool switched(double t, double t1) const {
-    return schedule && std::any_of(schedule->begin(), schedule->end(),
-                                   [&](const Scheduled& one) { return one.t > t && one.t <= t1; });
+    return schedule && std::any_of(schedule->begin(), schedule->end(), [&](const Scheduled& one) {
+             return one.t > t && (one.t <= t1 || same_time(one.t, t1));
+           });
   }
   bool may_be_regular(Member& one) {
     one.kind = lanes.kind(x.mode(one.id));

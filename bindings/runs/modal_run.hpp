@@ -57,9 +57,15 @@ struct ModalRun : ModeOfRun<LD> {
   bool schedule(double t) {
     bool due = false;
     for (const Scheduled& one : plan.schedule)
-      if (one.t == t && one.closes != (mode.closed[one.group] != 0))
+      if (same_time(one.t, t) && one.closes != (mode.closed[one.group] != 0))
         due = true, x->changes[one.group] = one.closes ? 1 : -1;
     return due;
+  }
+  // Whether it is still to come: what is due a rounding later may have been done
+  bool is_ahead(const Scheduled& one) const {
+    double now = inner->state().t;
+    bool done = same_time(one.t, now) && one.closes == (mode.closed[one.group] != 0);
+    return one.t > now && !done;
   }
   virtual bool switch_by_clock(double t) {
     if (!schedule(t)) return true;
@@ -133,7 +139,7 @@ struct ModalRun : ModeOfRun<LD> {
   virtual double next_end(double t_end) {
     double end = t_end;
     for (const Scheduled& one : plan.schedule)
-      if (one.t > inner->state().t) end = std::min(end, one.t);
+      if (is_ahead(one)) end = std::min(end, one.t);
     return end;
   }
   // Where no step could be taken: whether the mode ends instead

@@ -28,6 +28,8 @@ struct OutsideSteps {
 constexpr double TIME_ROUNDING =
     2e-15;  // of a time: where modes end is known to 9e-16; a sample is due so shortly
             // before
+// Whether what the clock does at both times happens at once: a sample at 425 dt, a switch at 0.2 + 5 T
+inline bool same_time(double s, double t) { return std::abs(s - t) <= TIME_ROUNDING * std::abs(t); }
 
 // The callbacks of a run. inputs fills what it is asked for (stage ROWS_ONLY: no forces) and returns false to
 // stop; M and h only where the system supplies its own inertia. Null: zero force, no calls.

@@ -166,3 +166,25 @@ def test_samples_keep_their_times_past_a_singular_pose(coordinates: str) -> None
     for k in range(8):
         inside = (run.t > 0.07 * k + 1e-9) & (run.t < 0.07 * (k + 1) - 1e-9)
         np.testing.assert_array_equal(run.u[inside, 0], 2.0 * math.sin(5.0 * 0.07 * k))
+
+
+@pytest.mark.parametrize("method", [{"dt": 2e-3}, {"rtol": 1e-8}, {"method": "radau"}])
+def test_a_switch_and_a_sample_that_differ_by_rounding_are_one_instant(method: dict[str, Any]) -> None:
+    """A step of 2e-16 s between them had the new input in the old mode: feet of a trotting quadruped, told to
+    push with 5 N at least, were recorded as pulling with 0.2 N."""
+    on, off = float(np.nextafter(425 * 4e-3, 2.0)), float(np.nextafter(475 * 4e-3, 0.0))
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("x", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("brake", sr.Coupling({"x": 1.0}))
+    push = lambda t, q, v: [0.0 if on - 1e-9 < t < off - 1e-9 else 1.0]  # noqa: E731
+    brake = sr.Switch("brake", on=on, off=off, latch=True)
+    run = sr.simulate(
+        spec.compile(), (0.0, 2.0), [0.0], [0.0], control=push, control_dt=4e-3, switches=[brake], **method
+    )
+    assert run.success and [event.name for event in run.events] == ["'brake' closes", "'brake' opens"]
+    steps = np.diff(run.t)
+    assert not np.any((steps > 0.0) & (steps < 1e-9))
+    for part in run.segments:
+        held = part.system.nc > 0
+        assert np.all(part.u[:-1] == (0.0 if held else 1.0))
+    assert run.q[-1, 0] == pytest.approx(0.5 * 1.7**2 + 0.5 * 0.1**2, rel=1e-9)
