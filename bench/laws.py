@@ -64,6 +64,7 @@ class Machine:
         path: pose at the parameter s; s = 0 is the pose.
         along: derivative of the path (nv,).
         outputs: what is tracked, coordinates or positions, each of one component.
+        grasp: of the object that its arms hold; None is none.
     """
 
     title: str
@@ -71,6 +72,7 @@ class Machine:
     path: Callable[[float], Array]
     along: Callable[[float], Array]
     outputs: tuple[Any, ...]
+    grasp: C.Grasp | None = None
 
 
 def rod(rng: Rng, length: float) -> dict[str, Any]:
@@ -129,7 +131,51 @@ def arm(rng: Rng) -> Machine:
     return Machine("stretched arm", spec.compile(), lambda s: s * along, lambda s: along, outputs)
 
 
-FAMILIES = (slider_crank, parallelogram, arm)
+def two_arms(rng: Rng) -> Machine:
+    """An object between two planar arms, mirror images: at s = 0 both are stretched."""
+    upper, lower = (float(10 ** rng.uniform(-0.5, 0.0)) for _ in range(2))
+    hand, half = 0.1, float(rng.uniform(0.05, 0.2))
+    apart, spec = float(rng.uniform(0.2, 0.8)) * (upper + lower), described(rng)
+    size = float(10 ** rng.uniform(-3, -1))
+    spec.body("box", joint=sr.Free(), mass=float(10 ** rng.uniform(-1, 1)), inertia=(size, size, size))
+    contacts = []
+    for side in (-1.0, 1.0):  # the left arm points to +x, the right one to -x
+        base = sr.Pose((side * (apart + half + hand), 0, 0), rpy=(0, 0, np.pi if side > 0 else 0.0))
+        name = "left" if side < 0 else "right"
+        place, links = base, (upper, lower, hand)
+        for k, length in enumerate(links):
+            parent = "ground" if k == 0 else f"{name}{k - 1}"
+            spec.body(f"{name}{k}", parent, joint=sr.Revolute("z"), at=place, **rod(rng, length))
+            place = sr.Pose((length, 0, 0))
+        face = sr.Pose((side * half, 0, 0), rpy=(0, 0, np.pi if side > 0 else 0.0))
+        spec.close(f"{name}_grip", "box", f"{name}2", sr.Fixed(), at_a=face, at_b=place)
+        contacts.append(C.Patch(f"{name}_grip", 0.6, "x", least=3.0, torsion=0.05, half=(0.05, 0.05)))
+    spec.actuate(*(f"{name}{k}" for name in ("left", "right") for k in range(3)))
+    mech = spec.compile()
+
+    def angles(s: float) -> tuple[float, float, float, float]:
+        """Height of the object, shoulder, and their derivatives."""
+        reach = upper**2 + lower**2 + 2 * upper * lower * np.cos(s)
+        height = np.sqrt(reach - apart**2)
+        bend = np.arctan2(lower * np.sin(s), upper + lower * np.cos(s))
+        rise = -upper * lower * np.sin(s) / height
+        turn = rise * apart / reach - (lower**2 + upper * lower * np.cos(s)) / reach
+        return height, np.arctan2(height, apart) - bend, rise, turn
+
+    def path(s: float) -> Array:
+        height, shoulder, _, _ = angles(s)
+        joints = np.array([shoulder, s, -shoulder - s])
+        return np.concatenate([[0.0, height, 0.0, 0.0, 0.0, 0.0, 1.0], joints, -joints])
+
+    def along(s: float) -> Array:
+        _, _, rise, turn = angles(s)
+        joints = np.array([turn, 1.0, -turn - 1.0])
+        return np.concatenate([[0.0, rise, 0.0, 0.0, 0.0, 0.0], joints, -joints])
+
+    return Machine("held object", mech, path, along, (), C.Grasp(mech, "box", contacts))
+
+
+FAMILIES = (slider_crank, parallelogram, arm, two_arms)
 
 
 def tilted(machine: Machine, rng: Rng) -> Any:
@@ -153,6 +199,8 @@ def _row(d: Array, turn: Array, first: int) -> Array:
 
 def make_law(machine: Machine, rng: Rng, **options: Any) -> tuple[str, Any, float]:
     """A random law, its name and the bound of its motors."""
+    if machine.grasp is not None:
+        return impedance(machine, machine.grasp, rng, **options)
     mech, kinds = machine.mech, ("least torque", "limits", "hybrid", "levels", "limited levels", "conflict")
     kind = str(rng.choice(kinds if mech.nc else [k for k in kinds if k != "hybrid"]))
     chosen = [machine.outputs[i] for i in rng.permutation(len(machine.outputs))]
@@ -176,6 +224,23 @@ def make_law(machine: Machine, rng: Rng, **options: Any) -> tuple[str, Any, floa
     return kind, C.TaskHierarchy(mech, tasks, limits=limits, **options), bound
 
 
+def impedance(machine: Machine, grasp: C.Grasp, rng: Rng, **options: Any) -> tuple[str, Any, float]:
+    """The law of a held object, which is to be further away than it can get, or nearer."""
+    bound = float(rng.choice([20.0 * WEAK, STRONG]))
+    goal = sr.Pose(machine.path(0.0)[:3] + np.array([0.0, float(rng.choice([-0.3, 0.3])), 0.0]))
+    law = C.ObjectImpedance(
+        machine.mech,
+        grasp,
+        goal,
+        damping=(30.0, 3.0),
+        external=rng.choice([None, "displacement"]),
+        limits=C.TorqueBounds((-bound, bound)),
+        require_closure=False,
+        **options,
+    )
+    return "impedance", law, bound
+
+
 def states_on(machine: Machine, parameters: Array, speed: float) -> Iterator[State]:
     """Exact states on the path."""
     for s in parameters:
@@ -187,7 +252,7 @@ def measured(machine: Machine, rng: Rng, speed: float, noise: float, count: int)
     unit = machine.mech.units.unit
     for q, v in states_on(machine, _signs(rng, count) * 10 ** rng.uniform(-8, -0.5, size=count), speed):
         off, slow = (noise * unit * rng.normal(size=len(unit)) for _ in range(2))
-        yield q + off, v + SLOWER * slow
+        yield machine.mech.integrate(q, off), v + SLOWER * slow
 
 
 def _signs(rng: Rng, count: int) -> Array:
