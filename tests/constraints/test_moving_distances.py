@@ -77,7 +77,7 @@ def test_drive_beside_a_near_miss() -> None:
             ("D", d, "ground", "rocker"),
         ):
             spec.joint(name, one, other, sr.Revolute("z"), at=p)
-        return spec.constrain("drive", drive).compile()
+        return spec.constrain("drive", drive, frame="body").compile()
 
     far = (-0.6, 0.0, 0.0)
 

@@ -195,7 +195,8 @@ def test_a_parameter_that_opens_a_loop_is_named() -> None:
     ends = {"A": ("ground", "left"), "B": ("left", "top"), "C": ("top", "right"), "D": ("ground", "right")}
     for name, (a, b) in ends.items():
         spec.joint(name, a, b, sr.Revolute("z"), at=name)
-    spec.constrain("third", sr.Distance("ground", (0.25, 0, 0), "top", (0.25, 0, 0), length=long))
+    third = sr.Distance("ground", (0.25, 0, 0), "top", (0.25, 0, 0), length=long)
+    spec.constrain("third", third, frame="body")
     mech, over = spec.measure("f", sr.ForceIn("third")).compile(), Poses([{"A": 0.1}])
     with pytest.raises(
         sr.InputError, match=r"value of 'long' around 0\.3 .*keeps the rows .*'third.distance'"

@@ -217,8 +217,9 @@ def test_points_by_name_in_forces_and_constraints() -> None:
     by_name.force("s", sr.PointSpring("coupler", "C", "ground", "A", 100.0, 0.1))
     by_name.constrain("rod", sr.Distance("crank", "B", "ground", "D", 0.4))
     long = float(np.linalg.norm(np.subtract(POINTS["C"], POINTS["B"])))
-    by_hand.force("s", sr.PointSpring("coupler", (long, 0, 0), "ground", (0, 0, 0), 100.0, 0.1))
-    by_hand.constrain("rod", sr.Distance("crank", (np.hypot(0.1, 0.15), 0, 0), "ground", POINTS["D"], 0.4))
+    by_hand.force("s", sr.PointSpring("coupler", (long, 0, 0), "ground", (0, 0, 0), 100.0, 0.1), frame="body")
+    rod = sr.Distance("crank", (np.hypot(0.1, 0.15), 0, 0), "ground", POINTS["D"], 0.4)
+    by_hand.constrain("rod", rod, frame="body")
     a, b = (spec.compile() for spec in (by_name, by_hand))
     q = a.default.q
     np.testing.assert_allclose(a.bias(q, 0 * q), b.bias(q, 0 * q), atol=1e-12)

@@ -24,8 +24,9 @@ def drawn(a: float = 0.18, h: float = 0.15, parameters: bool = True) -> sr.Mecha
     for name, a_, b_ in (("A", "ground", "crank"), ("B", "crank", "coupler"), ("C", "coupler", "rocker"),
                          ("D", "rocker", "ground")):  # fmt: skip
         spec.joint(name, a_, b_, sr.Revolute("z"), at=name, damping=-one + 1.0)
-    spec.force("k", sr.PointSpring("coupler", (one, 0, 0), "ground", "A", 100 * one, rest=0.1))
-    spec.measure("reach", sr.Length("coupler", (abs(one) / 2, 0, 0), "ground", "A"))
+    spring = sr.PointSpring("coupler", (one, 0, 0), "ground", "A", 100 * one, rest=0.1)
+    spec.force("k", spring, frame="body")
+    spec.measure("reach", sr.Length("coupler", (abs(one) / 2, 0, 0), "ground", "A"), frame="body")
     return spec
 
 

@@ -113,8 +113,10 @@ def test_kinds_of_declarations_with_parameters() -> None:
         "slide", "arm", "plate", sr.Prismatic("x"), at=sr.Pose.from_points((0, 0, 0), (1, p, 0), (0, 1, p))
     )
     spec.joint("ball", "plate", "rod", sr.Spherical(), at=(p, p, p), damping=p)
-    spec.force("spring", sr.PointSpring("arm", (p, 0, 0), "ground", (0, 0, 1), stiffness=100 * p, rest=p))
-    spec.force("load", sr.ConstantWrench("rod", (p, 0, 0, 0, 0, p), point=(0, p, 0), frame="body"))
+    spring = sr.PointSpring("arm", (p, 0, 0), "ground", (0, 0, 1), stiffness=100 * p, rest=p)
+    spec.force("spring", spring, frame="body")
+    load = sr.ConstantWrench("rod", (p, 0, 0, 0, 0, p), point=(0, p, 0), frame="body")
+    spec.force("load", load, frame="body")
     spec.constrain("tie", sr.Distance("rod", (0, 0, 0), "ground", (0, 0, 0), length=1.1 + p))
     mech = spec.compile()
     for copy, factor in zip(together(mech, p=0.3 * SPREAD), SPREAD, strict=True):

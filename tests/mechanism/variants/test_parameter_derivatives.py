@@ -134,7 +134,8 @@ def test_a_parameter_that_opens_an_overconstrained_loop_is_named() -> None:
         ("D", "ground", "right"),
     ):
         spec.joint(name, a, b, sr.Revolute("z"), at=name)
-    spec.constrain("third", sr.Distance("ground", (0.25, 0, 0), "top", (0.25, 0, 0), length=long))
+    third = sr.Distance("ground", (0.25, 0, 0), "top", (0.25, 0, 0), length=long)
+    spec.constrain("third", third, frame="body")
     mech = spec.compile()
     assert mech.mobility(mech.default.q).dof == 1
     with pytest.raises(

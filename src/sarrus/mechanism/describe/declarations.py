@@ -234,7 +234,7 @@ class Declarations(DrawnSpec):
         Args:
             name: Its name, unique among loops and constraints.
             frame: Where its points without names are: "body" (each in the frame of its body) or "world" (as
-                drawn). Default "body"; on parts of a drawing it should be said, and its lack warns.
+                drawn). Default "body"; on parts of a drawing it must be said.
             constraint: Coupling, PolynomialCoupling, Cam, Gear, Belt, Rope, Drive, Distance,
                 PointOnLine, PointOnPlane, PointOnCylinder, Rolling or CustomConstraint.
 

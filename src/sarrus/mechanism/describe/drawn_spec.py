@@ -244,9 +244,14 @@ class DrawnSpec(Recorded):
         if frame is not None:
             one_of(frame, f"frame of {where}", FRAMES)
         given, named = _given_points(entry), _named_points(entry)
-        if frame is None and not self._replayed:
+        known = {GROUND, *self._coordinates.bodies}
+        if (
+            frame is None
+            and not self._replayed
+            and known.issuperset(getattr(entry, x) for x in given.values())
+        ):
             for key in given.keys() - named.keys():
-                self._warn_of_frame(getattr(entry, given[key]), getattr(entry, key), where)
+                self._require_frame(getattr(entry, given[key]), getattr(entry, key), where)
         moved = given if frame == "world" else named
         if not moved:
             return entry
@@ -257,16 +262,17 @@ class DrawnSpec(Recorded):
             changed[key] = tuple(world[body].inverse().apply(xyz).tolist())
         return dataclasses.replace(entry, **changed)
 
-    def _warn_of_frame(self, body: str, xyz: Any, where: str) -> None:
-        """Warn of a point of a part without a name: joints and links of a drawing take such in the world."""
+    def _require_frame(self, body: str, xyz: Any, where: str) -> None:
+        """Refuse a point of a part without a name: joints and links of a drawing take such in the world."""
         part = self._parts.get(body)
         if part is None or not any(xyz) or np.allclose(part.at.matrix, np.eye(4), atol=1e-12):
             return
         stands = tuple(np.round(part.at.xyz, 6).tolist())
-        warn(
-            f"{where}: the point {tuple(map(float, xyz))} of {body!r} is taken in the frame of {body!r},"
-            f" which stands at {stands} in the drawing; link, joint, cylinder and actuator take points of"
-            ' the world. Say which you mean: the name of a point (spec.point), frame="world" or frame="body".'
+        raise InputError(
+            f"{where}: the point {tuple(map(float, xyz))} of {body!r} may be meant in the frame of {body!r},"
+            f" which stands at {stands} in the drawing, or in the world, as link, joint, cylinder and"
+            ' actuator take points. Say which: the name of a point (spec.point), frame="world" or'
+            ' frame="body".'
         )
 
     def _as_drawn(self, force: Any, where: str) -> Any:
@@ -274,9 +280,9 @@ class DrawnSpec(Recorded):
         world = self._drawn_places()
         if not all(body in world for body in force.bodies()):
             return force
-        parts = not self._replayed and any(body in self._parts for body in force.bodies())
+        parts = any(body in self._parts for body in force.bodies())
         found, doubt = force.as_drawn(world, parts)
-        if doubt:
+        if doubt and not self._replayed:
             warn(f"{where}: {doubt}")
         return found
 

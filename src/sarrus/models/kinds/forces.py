@@ -87,7 +87,7 @@ class Force(Kind):
 
         Args:
             places: X_WB of its bodies in the drawing.
-            parts: whether one of them is a part of a drawing, and doubts are asked for.
+            parts: whether one of them is a part of a drawing.
         """
         return self, ""
 
@@ -126,8 +126,8 @@ class PointSpring(PointForce):
         b: Second body.
         p_b: Point in the frame of b [m], (3,).
         stiffness: [N/m], not negative.
-        rest: Length at which it pulls nothing [m], or "drawn": that in the drawing. Default 0; between parts
-            of a drawing it should be said, and `force` warns where it is not.
+        rest: Length at which it pulls nothing [m], or "drawn": that in the drawing. Default: between parts of
+            a drawing as drawn, which `force` warns of, since it was 0 before version 0.2; else 0.
         damping: [N s/m], not negative.
     """
 
@@ -147,13 +147,12 @@ class PointSpring(PointForce):
         drawn = hypot(*(places[b].apply(p_b) - places[a].apply(p_a)).tolist())
         if self.rest == DRAWN:
             return dataclasses.replace(self, rest=drawn), ""
-        relaxed = dataclasses.replace(self, rest=0.0)
         if not parts or drawn == 0.0:
-            return relaxed, ""
-        return relaxed, (
-            "rest of PointSpring is not said and taken as 0, so that as drawn it pulls with"
-            f' {float(self.stiffness * drawn):.4g} N. Say rest="drawn" (relaxed as drawn, the default of a'
-            " later version), rest=0.0 or another length."
+            return dataclasses.replace(self, rest=0.0), ""
+        return dataclasses.replace(self, rest=drawn), (
+            f"rest of PointSpring is not said and taken as drawn, {drawn:.6g} m. Before version 0.2 it was 0,"
+            f' and the spring pulled with {self.stiffness * drawn:.4g} N. Say rest="drawn", rest=0.0 or'
+            " another length."
         )
 
     def work(self) -> str:
