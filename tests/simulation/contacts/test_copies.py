@@ -168,3 +168,26 @@ def test_energy_does_not_grow_and_nothing_sinks() -> None:
     assert np.all(np.diff(energy, axis=1) <= lifted)
     assert mech.contacts(many.q).gap.min() >= -1e-12
     assert np.abs(many.v[:, -1]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("share", [1e-6, -1e-6])
+def test_a_grasped_box_holds_or_slips_as_the_formula_says(share: float) -> None:
+    """Two fingers press with (1 + share) m g / (2 mu): the box holds, or falls with share g."""
+    mu, mass = 0.5, 1.0
+    spec = sr.MechanismSpec(name="grasp")
+    for side, x in (("left", -0.15), ("right", 0.15)):
+        spec.body(side, joint=sr.Prismatic("x"), at=sr.Pose((x, 0, 0)), mass=0.2)
+        spec.surface(side, side, sr.Sphere(0.05), friction=mu)
+    spec.body("box", joint=sr.Free(), mass=mass, inertia=(0.01, 0.01, 0.01))
+    spec.surface("box", "box", sr.Box((0.2, 0.2, 0.2)), friction=mu)
+    spec.contact("left", "box").contact("right", "box")
+    mech = spec.compile()
+    press = (1.0 + share) * mass * G / (2.0 * mu)
+    tau = np.r_[press, -press, np.zeros(6)]
+    state: Any = mech.neutral(), np.zeros(8)
+    mode = None
+    for _ in range(500):
+        state = mech.step(*state[:2], dt=2e-3, tau=tau, mode=mode)
+        mode = state.mode
+    assert state[1][4] == pytest.approx(min(share, 0.0) * G, abs=1e-12)
+    assert set(state.mode.contacts.values()) == {"stick" if share > 0.0 else "slip"}
