@@ -133,6 +133,13 @@ def test_machines(run: Callable[..., dict[str, float]]) -> None:
     assert run("gallery/machines.py")["open"] < 1e-12
 
 
+def test_three_fingers(run: Callable[..., dict[str, float]]) -> None:
+    """Friction carries the weight, or the ball falls by at least what is missing."""
+    sunk = run("gallery/three_fingers.py")
+    assert abs(sunk["1.05"]) < 1e-12
+    assert sunk["0.95"] > 0.5 * 0.05 * 9.81 * 0.1**2
+
+
 def test_surface_machines(run: Callable[..., dict[str, float]]) -> None:
     impacts = run("gallery/surface_machines.py")
     assert all(impacts.values()) and impacts["ratchet"] > 10
