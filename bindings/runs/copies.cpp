@@ -105,14 +105,7 @@ struct Copies {
       if (k.size() > 1 && npy_intp(k.size()) != count) throw nb::value_error("one kernel for each copy");
       x.resize(count);
     }
-    Dense given;
-    if (plan || !modes.is_none()) given = Dense(modes, "modes", {count, x.mode_width});
-    for (long j = 0; j < count; ++j) {
-      if (given.data)
-        std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
-      else
-        std::fill_n(x.mode(order[j]), x.mode_width, 0.0);
-    }
+    place_modes(modes, order);
     for (long j = 0; j < count; ++j) {
       bool usable = finite(q + j * x.nq, x.nq) && finite(v + j * x.nv, x.nv);
       x.carried[order[j]] = {};
@@ -127,6 +120,18 @@ struct Copies {
       if (run.start(time(step), q + j * x.nq, v + j * x.nv, -1))
         x.look(i, run.state(), step, source.u.data());
     });
+  }
+
+  // Modes (count, width) of the copies in `order`, all zero where none are given
+  void place_modes(nb::handle modes, const std::vector<long>& order) {
+    Dense given;
+    if (plan || !modes.is_none()) given = Dense(modes, "modes", {npy_intp(order.size()), x.mode_width});
+    for (size_t j = 0; j < order.size(); ++j) {
+      if (given.data)
+        std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
+      else
+        std::fill_n(x.mode(order[j]), x.mode_width, 0.0);
+    }
   }
 
   // Steps first + 1 ... last of all copies that are fine. given: (u, K, q, v), out: (q, v, u, every)

@@ -8,6 +8,7 @@
 
 #include "contacts/near_pairs.hpp"
 #include "solve/contact/contact_mode.hpp"
+#include "tree/manifold.hpp"
 
 SARRUS_BEGIN
 
