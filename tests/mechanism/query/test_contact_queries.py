@@ -255,3 +255,18 @@ def test_a_start_inside_says_by_how_much_and_where() -> None:
         mech.step(*mech.default)
     with pytest.raises(sr.SarrusError, match=r"a/b.0.* 0.4.* mech.separate"):
         sr.simulate(mech, (0, 0.1), *mech.default)
+
+
+def test_too_many_points_for_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is allocated: how much it would be, and what makes it less."""
+    mech = two_bodies("Box", "Box")
+    monkeypatch.setattr("os.sysconf", lambda name: 128)  # a machine of 16 KiB
+    start = mech.default
+    calls = {
+        "simulate": lambda: sr.simulate(mech, (0.0, 0.1), start.q),
+        "step": lambda: mech.step(start.q, start.v, dt=1e-3),
+        "rollout": lambda: sr.rollout(mech, start.q[None], dt=1e-3, steps=2),
+    }
+    for name, call in calls.items():
+        with pytest.raises(sr.InputError, match=f"{name}: the contact problem of .* points.*hull_corners"):
+            call()

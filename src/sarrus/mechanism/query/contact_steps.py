@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._kernel import Copies, RunOptions, StepStatus, all_cores
-from ...arrays import Array, BoolArray, one_of
+from ...arrays import Array, BoolArray, one_of, require_memory
 from ...dynamics.dry_friction import sticks
 from ...errors import InputError
 from ..core.contact_refusals import STEP_WAYS, has_contacts
@@ -24,6 +24,7 @@ DEEP = (
     ' apart: take a shorter dt, or simulate(..., contacts="events")'
 )
 NEVER = 2**60  # steps between two records
+POINT_BYTES = 15e3  # of the contact problem, for each pair of points: measured with 40 to 120 of them
 
 
 def surfaces_act(model: Any, contacts: object, what: str) -> bool:
@@ -41,7 +42,19 @@ def surfaces_act(model: Any, contacts: object, what: str) -> bool:
             f'{what}: dry friction of joints (friction_model="coulomb", BearingFriction) does not go with'
             f" surfaces that touch in this version; smooth friction does. {IGNORED}"
         )
+    require_room(model, what)
     return True
+
+
+def require_room(model: Any, what: str) -> None:
+    """Refuse contact points of which the problem does not fit into the memory of this machine."""
+    points = len(model.structure.slots)
+    require_memory(
+        POINT_BYTES * float(points) ** 2,
+        f"{what}: the contact problem of {points} points that surfaces can touch at",
+        "Declare fewer pairs (spec.contact), or simpler shapes: boxes, spheres, hulls of fewer corners"
+        ' (sr.load(..., hull_corners=)); contacts="ignore" leaves surfaces out.',
+    )
 
 
 def refuse_chosen_steps(method: Any, what: str) -> None:

@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...mechanism.core.slot_modes import REST_USED, STATE, of_slots
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.query.contact_steps import DEEP
+from ...mechanism.query.contact_steps import DEEP, require_room
 from ..events.events import Event
 from ..system.step_records import Steps
 
@@ -38,6 +38,7 @@ class SlotChanges:
     """
 
     def __init__(self, mech: Mechanism) -> None:
+        require_room(mech.model, "simulate")
         self._mech, self.names = mech, mech.model.structure.slots
 
     def of(self, numbers: Array) -> Array:
