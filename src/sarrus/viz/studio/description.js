@@ -211,7 +211,7 @@ class Description {
     const I = product3(transposed3(turn), product3([inertia[0], 0, 0, 0, inertia[1], 0, 0, 0, inertia[2]], turn));
     T.append({ parent: T.body_node[parent], joint: type, iq: T.sizes.nq, iv: nv, R_PJ: product3(onParent, turn), p_PJ: this.localNode(parent, p), pitch: 0 });
     T.append({ mass, com: turnedBack3(turn, com), inertia: [I[0], I[1], I[2], I[4], I[5], I[8]] });
-    T.append({ armature: 0, damping: 0, friction: 0, friction_speed: 0.01, unit: type === SLIDE ? data.length : 1 });
+    T.append({ armature: 0, damping: 0, friction: 0, friction_speed: 0.01, unit: type === SLIDE ? data.length : 1, first_order: 0 });
     T.append({ body_node: node, R_NB: transposed3(turn), p_NB: [0, 0, 0] });
     const joint = { type: type === HINGE ? "Revolute" : "Prismatic", axis: "xyz"[k] };
     document.bodies.push({ name, parent: data.bodies[parent].name, joint, at: poseData(this.local(parent, p), F), mass, com: com.slice(), inertia, ...(outline ? { outline } : {}) });
