@@ -8,6 +8,7 @@ import pytest
 import sarrus as sr
 from sarrus.control.state.measured_state import measured_state
 from sarrus.dynamics.input_response import Response, respond
+from sarrus.mechanism.core.access import without_dry_friction
 from tests.oracles.input_response import expected_response, library_response
 
 
@@ -18,7 +19,7 @@ def response_of(mech: sr.Mechanism, q: np.ndarray, v: np.ndarray) -> Response:
 
 @pytest.mark.parametrize("name", list(sr.library.names()))
 def test_accelerations_forces_and_multipliers_are_affine_in_the_inputs(name: str) -> None:
-    mech = getattr(sr.library, name)()
+    mech = without_dry_friction(getattr(sr.library, name)())  # friction by load follows the inputs
     rng = np.random.default_rng(3)
     q = np.array(mech.default.q)
     v = mech.consistent_velocity(q, rng.normal(size=mech.nv))
@@ -55,6 +56,8 @@ def same_as_singular_values(mech: sr.Mechanism, q: np.ndarray, v: np.ndarray) ->
     forces = 1.0 + np.abs(found.terms.h).max()
     for part in ("a0", "B", "lam0", "Lam", "inverse_inertia", "prescribed"):
         ours, theirs = getattr(found, part), getattr(want, part)
+        if part in ("a0", "B"):  # a state of first order is a million pascals
+            ours, theirs = ((x.T / found.units.unit).T for x in (ours, theirs))
         size = np.abs(theirs).max(initial=0.0) + (forces if part == "lam0" else 1e-3)
         np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-10 * size, err_msg=part)
     scale = found.units.unit[:, None]

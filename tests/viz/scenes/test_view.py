@@ -14,6 +14,7 @@ FLAT = """
     net scissor deployable_ring peaucellier scissor_lift folding_chair excavator landing_gear
 planetary_gearbox cam_follower wiper toggle_clamp six_bar_press
     geneva_drive flying_follower ratchet spring_latch escapement
+    hydraulic_lift tyre_car tackle v_belt freewheel overhung_gearbox
 """.split()
 MASS = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 
