@@ -96,10 +96,17 @@ def test_files_and_pickles(name: str, tmp_path: Path) -> None:
             np.testing.assert_array_equal(getattr(copy.model, field), getattr(mech.model, field))
 
 
-@pytest.mark.parametrize("ending", ["xml", "urdf", "sdf"])
-def test_files_of_others_say_that_they_have_no_surfaces(ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ending", "lost"),
+    [
+        ("xml", "not written: restitution of a contact .'foot left/floor'"),
+        ("urdf", "only sarrus will read: surface of the shape HalfSpace .'floor'.; which surfaces touch"),
+        ("sdf", "only sarrus will read: surface of the ground .'floor'.; which surfaces touch"),
+    ],
+)
+def test_files_of_others_say_what_they_lose_of_contacts(ending: str, lost: str, tmp_path: Path) -> None:
     mech = described().contact("foot left", "floor").compile()
-    with pytest.warns(sr.SarrusWarning, match="surface"):
+    with pytest.warns(sr.SarrusWarning, match=lost):
         sr.save(mech, tmp_path / f"feet.{ending}")
 
 

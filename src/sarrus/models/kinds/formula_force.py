@@ -15,10 +15,9 @@ from ...errors import InputError
 from ..base.expressions import FUNCTIONS, Expression, Signal, signals_in
 from ..base.pose import known_pose
 from ..tree.tree import Tree
-from .body_force import AXES, BodyForce
+from .body_force import AXES
 from .forces import Force, ForceTable
 from .formulas import Program
-from .user_force import UserForce
 
 __all__ = ["FormulaForce", "recorded"]
 
@@ -255,12 +254,11 @@ def as_formulas(force: Force, where: str) -> Force:
     function = getattr(force, "function", None)
     if not isinstance(function, _Recorded):
         return force
-    if isinstance(force, BodyForce):
+    if force.of_body:
         pose = known_pose(signals("place", range(3)), signals("attitude", range(9)).reshape(3, 3))
         found = called(function, (no_time(), pose, signals("twist", range(6))), where)
         return FormulaForce(_listed(found, where), body=force.body, point=force.point, axes=force.axes)
-    if isinstance(force, UserForce) and force.coordinates():
-        on = force.coordinates()
+    if on := force.coordinates():
         found = called(function, (no_time(), signals("value", on), signals("speed", on)), where)
         return FormulaForce(_listed(found, where), coordinate=on)
     raise InputError(
