@@ -132,9 +132,10 @@ def test_sizes_and_mobility_are_those_stated(name, parameters, nv, nc, dof):
     mobility = mech.mobility(mech.default.q)
     assert (mech.name, mech.nv, mech.nc) == (name, nv, nc)
     assert mobility.dof == dof
+    # states of first order do not count
     moving = nv - np.count_nonzero(
         mech.model.structure.tree.first_order
-    )  # states of first order do not count
+    )
     assert mobility.gruebler == moving - nc
     assert len(mobility.redundant) == nc - (moving - dof)
 
