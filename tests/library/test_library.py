@@ -133,9 +133,7 @@ def test_sizes_and_mobility_are_those_stated(name, parameters, nv, nc, dof):
     assert (mech.name, mech.nv, mech.nc) == (name, nv, nc)
     assert mobility.dof == dof
     # states of first order do not count
-    moving = nv - np.count_nonzero(
-        mech.model.structure.tree.first_order
-    )
+    moving = nv - np.count_nonzero(mech.model.structure.tree.first_order)
     assert mobility.gruebler == moving - nc
     assert len(mobility.redundant) == nc - (moving - dof)
 
