@@ -69,7 +69,7 @@ from .projection.decomposition import Decomposition
 from .projection.user_chart import Chart
 
 if TYPE_CHECKING:
-    from . import bridge, control, design, library, results, viz
+    from . import bridge, control, design, library, results, showcase, viz
     from .design.optimize import Optimum, optimize
     from .design.tolerances import Tolerances, tolerances
     from .formats import FormatError, from_mujoco, from_pinocchio, load, load_spec, save
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
 
 # Imported when one of their names is first used: `import sarrus` loads what a Mechanism needs and no more.
 _LATE = {
-    "bridge": (), "control": (), "design": (), "library": (), "results": (), "viz": (),
+    "bridge": (), "control": (), "design": (), "library": (), "results": (), "showcase": (), "viz": (),
     "design.optimize": ("Optimum", "optimize"), "design.tolerances": ("Tolerances", "tolerances"),
     "formats": ("FormatError", "from_mujoco", "from_pinocchio", "load", "load_spec", "save"),
     "linearization": ("Equilibrium", "LinearModel", "LinearTrajectory", "equilibrium", "linearize",
@@ -120,7 +120,7 @@ __all__ = [
     "Optimum", "Tolerances", "Trajectory", "decompose", "equilibrium", "linearize", "linearize_trajectory",
     "optimize", "rollout", "simulate", "study", "tolerances",
     # packages
-    "bridge", "control", "design", "library", "results", "viz",
+    "bridge", "control", "design", "library", "results", "showcase", "viz",
     # errors
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",

@@ -328,14 +328,17 @@ def add_export_commands(typed: Any) -> None:
         *,
         name: str = typer.Argument(help=RUN_HELP),
         out: str = typer.Option("motion.html", help="Page (.html) or animation (.gif, .mp4) to write."),
-        t_end: float = typer.Option(5.0, help="Length of the run [s]; 0: the pose it starts from."),
+        t_end: float | None = typer.Option(
+            None, help="Let it go for so long [s]; 0: the pose it starts from."
+        ),
         dt: float | None = typer.Option(None, help="Fixed step [s]; without it, steps are chosen."),
         start: list[str] = start_option,
         speed: list[str] = speed_option,
         motor: list[str] = motor_option,
         as_json: bool = json_option,
     ) -> None:
-        """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
+        """Write a page that plays in any browser: the signature motion of a library mechanism, a saved run,
+        or a mechanism that is let go: for 5 s, or as --t-end, --dt, --start, --speed and --motor say."""
         given = Start(start, speed, motor)
         raise typer.Exit(respond(lambda: play(name, Path(out), t_end, given, dt), as_json))
 

@@ -29,6 +29,7 @@ PURPOSES = {
     "bridge": "states to and from MuJoCo and Pinocchio",
     "formats": "files in and out",
     "library": "ready-made mechanisms",
+    "showcase": "their signature motions",
     "mechanism": "MechanismSpec and Mechanism: what users hold",
     "dynamics": "all that needs M",
     "tracing": "recorded code: C, CUDA",

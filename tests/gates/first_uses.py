@@ -168,6 +168,9 @@ USES = {
     "control.CableTension": "C = sr.control; m = sr.library.cable_robot(); C.CableTension(m.row_names[:1])",
     "control.ContactLimits": HELD + "assert isinstance(grasp.limits, C.ContactLimits)",
     "library": "assert sr.library.MECHANISMS.keys() >= set(sr.library.names())",
+    "showcase.names, showcase.mechanism, showcase.run": "assert sr.showcase.run('pendulum').success\n"
+    "assert sr.showcase.names().keys() == sr.library.names().keys()\n"
+    "assert isinstance(sr.showcase.mechanism('net'), sr.Mechanism)",
     "results.Sample": RUN + "assert isinstance(run.at(0.01), sr.results.Sample)",
     "results.Status": RUN + "assert isinstance(run.status, sr.results.Status)",
     "results.LinearModels": MECH + "assert isinstance(sr.linearize(m, [q, q]), sr.results.LinearModels)",

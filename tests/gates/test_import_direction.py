@@ -34,6 +34,7 @@ FLOORS = [
     {"simulation"},
     {"design", "gym", "linearization"},
     {"control"},
+    {"showcase"},
     {"results"},
     {"viz"},
     {"commands"},

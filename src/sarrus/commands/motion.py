@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import sarrus.showcase as showcase
 from sarrus.arrays import Array
 from sarrus.errors import InputError
 from sarrus.linearization import equilibrium, linearize
@@ -20,6 +21,7 @@ from sarrus.simulation.trajectory.trajectory import Trajectory
 from .answers import Answer, elapsed, found, on_terminal, values
 from .start import Start
 
+LET_GO_FOR = 5.0  # [s]
 PICTURES = (".png", ".svg", ".pdf")
 WRITTEN = (
     "a page (.html), an animation (.gif, .mp4), a picture (.png, .svg, .pdf), a table (.csv) or a run (.npz)"
@@ -121,6 +123,11 @@ def linear(name: str, independent: list[str], fixed: list[str], out: str | None)
 def export(name: str, out: Path, t_end: float, start: Start, dt: float | None = None) -> Answer:
     """A mechanism (let go for a time, or at its first pose) or a saved run as a file."""
     thing = _saved_run(name, start) if name.endswith(".npz") else _moved(found(name), t_end, start, dt)
+    return _written(thing, out)
+
+
+def _written(thing: Mechanism | Trajectory, out: Path) -> Answer:
+    """The file of a mechanism or of a run; a run that failed is a problem."""
     with elapsed(f"write {out}"):
         written = write(thing, out)
     failed = isinstance(thing, Trajectory) and not thing.success
@@ -143,16 +150,24 @@ def _moved(mech: Mechanism, t_end: float, start: Start, dt: float | None) -> Mec
     return mech.with_default(*start.state(mech)) if start else mech
 
 
-def play(name: str, out: Path, t_end: float, start: Start, dt: float | None) -> Answer:
-    """A mechanism that is let go, or a saved run, as something that plays."""
+def play(name: str, out: Path, t_end: float | None, start: Start, dt: float | None) -> Answer:
+    """The signature motion of a library mechanism, what is let go as asked, or a saved run, as a film.
+
+    A library mechanism is let go instead where a time, a step, a start or motors are given.
+    """
     if out.suffix.lower() not in (".html", ".gif", ".mp4"):
         raise InputError(f"{out}: what plays is written as .html, .gif or .mp4.")
-    return export(name, out, t_end, start, dt)
+    if name in showcase.names() and t_end is None and dt is None and not start:
+        return _written(showcase.run(name, on_terminal()), out)
+    return export(name, out, LET_GO_FOR if t_end is None else t_end, start, dt)
 
 
 def write_studio(name: str, out: Path) -> Answer:
-    """A studio of a mechanism or of a saved run."""
-    thing: Mechanism | Trajectory = Trajectory.load(name) if name.endswith(".npz") else found(name)
+    """A studio of a mechanism or of a saved run; a library mechanism begins with its signature motion."""
+    if name in showcase.names():
+        thing: Mechanism | Trajectory = showcase.run(name, on_terminal())
+    else:
+        thing = Trajectory.load(name) if name.endswith(".npz") else found(name)
     written = str(thing.studio(out))
     return Answer(written, {"written": written})
 
