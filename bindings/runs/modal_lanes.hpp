@@ -1,5 +1,5 @@
-// Lanes of copies whose modes have the same rows. Sliding directions and the offsets of latched couplings are
-// numbers of each lane; a lane in which a mode ends, or may end, is reported: its step is taken by a run of its own
+// Lanes of copies whose modes have the same rows. Sliding directions and what latches have changed are numbers of
+// each lane; a lane in which a mode ends, or may end, is reported: its step is taken by a run of its own
 // (modal_run.hpp).
 #pragma once
 
@@ -12,42 +12,65 @@
 
 SARRUS_BEGIN
 
-// Whether latching these rows changes offsets of couplings alone: J does not depend on them.
-inline bool latches_offsets(const ModelD& m, const RowGroup& rows) {
-  auto within = [&](int row) { return row >= rows.begin && row < rows.end; };
-  return !any_of(m.ne, [&](int i) { return within(m.el_row[i]); });
+// Whether lanes can have latches of their own in these rows: of couplings, and of kinds that say how
+inline bool fit_in_lanes(const ModelD& m, const RowGroup& rows) {
+  return all_of(m.ne, [&](int i) {
+    bool fits = m.el_row[i] < rows.begin || m.el_row[i] >= rows.end;
+    with_element(m, i, [&](auto kind, const auto& c) {
+      if constexpr (requires { kind.moved(c, c); }) fits = true;
+      if constexpr (requires { kind.longer(c, c); }) fits = true;
+    });
+    return fits;
+  });
 }
 
-// The rows of one mode, with dry friction and the offsets of latches left to the lanes.
+// The rows of one mode, with dry friction and what latches have changed left to the lanes.
 template <int LD>
 struct RowsOfMode {
   ModesMemory<LD> memory;
-  std::vector<int> latched;  // couplings
+  std::vector<int> couplings, elements;  // that are latched
   RowsOfMode(const ModelD& m, const ModeTable& table, const double* mode) : memory(m, table, mode) {
     std::fill_n(memory.mode.direction, table.frictions, 0.0);  // 0: the model has none
-    for (int c = 0, g = 0; c < m.nk; ++c) {
-      for (g = 0; table.groups[g].end <= m.k_row[c]; ++g) {
-      }
-      if (!table.groups[g].latch || memory.mode.closed[g] == 0) continue;
-      memory.mode.values[m.nev + c] = 0;
-      latched.push_back(c);
-    }
+    auto latched = [&](int row) {
+      const RowGroup& group = memory.forces.group_of(row);
+      return group.latch && memory.mode.closed[&group - table.groups] != 0;
+    };
+    for (int c = 0; c < m.nk; ++c)
+      if (latched(m.k_row[c])) memory.mode.values[m.nev + c] = 0, couplings.push_back(c);
+    for (int i = 0; i < m.ne; ++i)
+      if (latched(m.el_row[i])) elements.push_back(i);
+    if (elements.size()) std::copy_n(m.el_values, m.nev, memory.mode.values);
     memory.forces.choose(memory.mode);
   }
   const ModelD& view() const { return memory.forces.rows.view; }
+  // Place of an element among those of the view
+  int place(const ModelD& m, int element) const {
+    int before = 0;
+    for (int i = 0; i < element; ++i) before += memory.forces.rows.place[m.el_row[i]] >= 0;
+    return before;
+  }
 };
+
+template <class P>
+void set_frame(LatchedFrame<P>& to, int lane, const LatchedFrame<double>& from) {
+  auto set = [&](Vec3<P>& x, const Vec3<double>& r) {
+    x.x.set(lane, r.x), x.y.set(lane, r.y), x.z.set(lane, r.z);
+  };
+  set(to.R.x, from.R.x), set(to.R.y, from.R.y), set(to.R.z, from.R.z), set(to.p, from.p);
+}
 
 template <int LD>
 struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
   using Lanes = SizedLanes<LD>;
   using Lanes::s, Lanes::W;
   using typename Lanes::P;
-  using RowsOfMode<LD>::memory, RowsOfMode<LD>::latched;
+  using RowsOfMode<LD>::memory, RowsOfMode<LD>::couplings, RowsOfMode<LD>::elements;
   const ModelD& whole;
   const ModeTable& table;
   std::vector<char> room;
   Rows<P> rows;  // of the whole model
   P *lam, *Jv;
+  LatchedFrame<P>* frames;  // of the elements of the view
   Guards now;
   std::vector<double> tau, multiplier;  // of one lane
 
@@ -63,11 +86,24 @@ struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
     room.assign(measure.used + 128, 0);
     Arena arena(room.data() + (-reinterpret_cast<unsigned long long>(room.data()) & 63));
     bind(arena);
+    place_frames();
     s->slides = any_of(table.frictions, [&](int k) { return memory.mode.closed[held_group(k)] == 0; });
   }
   void bind(Arena& arena) {
     arena.take(whole.nc, rows.phi, rows.b, rows.gamma, lam, Jv);
+    arena.take(whole.ne, frames);
     now.bind(arena, table);
+  }
+  // All frames where the model has them
+  void place_frames() {
+    if (elements.empty()) return;
+    const ModelD& view = this->view();
+    for (int i = 0; i < view.ne; ++i)
+      with_element(view, i, [&](auto, const auto& c) {
+        for (int l = 0; l < W; ++l)
+          set_frame(frames[i], l, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {c.p_a[0], c.p_a[1], c.p_a[2]}});
+      });
+    s->w.rows.latched = frames;
   }
   int held_group(int k) const { return table.count - table.frictions + k; }
   Mode mode_of(const LaneState& x) const { return mode_at(table, whole.nev + whole.nk, x.mode); }
@@ -75,8 +111,18 @@ struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
   void put_more(int lane, const LaneState& from) override {
     Mode mode = mode_of(from);
     for (int k = 0; k < table.frictions; ++k) s->direction[table.coordinate[k]].set(lane, mode.direction[k]);
-    for (int c : latched)
+    for (int c : couplings)
       s->offset[memory.forces.rows.place[whole.k_row[c]]].set(lane, mode.values[whole.nev + c]);
+    for (int i : elements) put_latched(lane, i, mode.values + whole.el_begin[i]);
+  }
+  void put_latched(int lane, int element, const double* values) {
+    int i = this->place(whole, element);
+    with_element(whole, element, [&](auto kind, const auto& c) {
+      const auto& to = parameters_at<decltype(kind)>(values);
+      if constexpr (requires { kind.moved(c, to); }) set_frame(frames[i], lane, kind.moved(c, to));
+      if constexpr (requires { kind.longer(c, to); })
+        this->s->offset[this->view().el_row[i]].set(lane, kind.longer(c, to));
+    });
   }
 
   // ---------------------------------------------------------------- guards
@@ -129,8 +175,7 @@ struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
   }
 };
 
-// Lanes by the closed groups of modes. A closed latch that has changed an element, such as a loop, has a J of its
-// own in each copy: these are stepped one by one.
+// Lanes by the closed groups of modes. Copies with a latch that lanes cannot have are stepped one by one.
 template <int LD>
 struct SizedModalLanes : ModalLanes {
   static constexpr int MOST_KINDS = 64;
@@ -150,7 +195,7 @@ struct SizedModalLanes : ModalLanes {
     Mode mode = mode_at(table, m.nev + m.nk, const_cast<double*>(numbers));
     for (int g = 0; g < table.count; ++g) {
       closed[g] = mode.closed[g] != 0;
-      if (closed[g] && table.groups[g].latch && !latches_offsets(m, table.groups[g])) return -1;
+      if (closed[g] && table.groups[g].latch && !fit_in_lanes(m, table.groups[g])) return -1;
     }
     auto found = known.find(closed);
     if (found != known.end()) return found->second;

@@ -97,6 +97,14 @@ struct Closure {
     copy(to.R_aA, rows, 9);
   }
 
+  template <class R>
+  static SARRUS_FN LatchedFrame<R> moved(const Parameters<R>& c, const Parameters<R>& to) {
+    Mat3<R> I = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    Mat3<R> before = compose(I, c.R_aA), now = compose(I, to.R_aA);
+    auto turned = [&](const Vec3<R>& axis) { return turn(now, unturn(before, axis)); };
+    return {{turned(I.x), turned(I.y), turned(I.z)}, {to.p_a[0], to.p_a[1], to.p_a[2]}};
+  }
+
   // In closed form, but for the thread   in: t with the joint accelerations in A; lam: multipliers of the
   // rows
   template <class T>

@@ -34,7 +34,10 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tr
     Row<T> rows[MAX_ROWS];
     int column = -1, drive = -1;
     with_element(m, i, [&](auto kind, const auto& c) {
-      kind.rows(c, pair_of(t, a, b, c), rows);
+      if constexpr (!Branching<T>::value && requires { kind.moved(c, c); })
+        kind.rows(c, r.latched ? pair_of(t, a, b, c, r.latched[i]) : pair_of(t, a, b, c), rows);
+      else
+        kind.rows(c, pair_of(t, a, b, c), rows);
       if constexpr (requires { kind.column(c); }) {
         column = kind.column(c), drive = kind.drive(c);
         if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];

@@ -25,6 +25,10 @@ struct Distance {
     Vec3<R> r = p.pB - p.pA;
     to.length = sqrt_(dot(r, r));
   }
+  template <class R>
+  static SARRUS_HD R longer(const Parameters<R>& c, const Parameters<R>& to) {
+    return to.length - c.length;
+  }
 };
 
 SARRUS_END

@@ -3,6 +3,8 @@
 //   its parameters      names and widths, p_a and p_b first: the points A on node a and B on node b
 //   rows(c, pair, out)  out[k] = phi, W and W' of row k (constraints/row.hpp)
 //   latch(c, pair, to)  sets the parameters `to` for which phi = 0 at this pose; or cannot_latch = true
+//   moved(c, to), longer(c, to)  optional, for latches in lanes: how frame A has moved, or how much has been
+//                       added to what the first row subtracts
 //   slopes(...)         optional, in closed form; without it they come from rows() by dual numbers
 //   drive(c), entry(c), column(c)  optional: a drive, and the places in q and in v of a coordinate that
 //                       moves neither body; both are subtracted from the first row; -1: none

@@ -25,6 +25,10 @@ struct MovingDistance {
     Distance::latch(c, p, to);
   }
   template <class R>
+  static SARRUS_HD R longer(const Parameters<R>& c, const Parameters<R>& to) {
+    return to.length - c.length;
+  }
+  template <class R>
   static SARRUS_HD int drive(const Parameters<R>& c) {
     return static_cast<int>(c.drive);
   }

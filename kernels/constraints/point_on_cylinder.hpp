@@ -31,6 +31,10 @@ struct PointOnCylinder {
     Vec3<R> d = turn(p.Ra, c.axis), r = p.pB - p.pA, s = r - d * dot(d, r);
     to.radius = sqrt_(dot(s, s));
   }
+  template <class R>
+  static SARRUS_HD R longer(const Parameters<R>& c, const Parameters<R>& to) {
+    return to.radius - c.radius;
+  }
 };
 
 SARRUS_END

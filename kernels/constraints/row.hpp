@@ -19,10 +19,12 @@ struct State {
 };
 
 // Where the rows go. J has nc rows of stride ld. W (nc): the wrenches of rows of elements, null: not kept.
+// latched (ne), of lanes alone: frames that latches have moved, each lane its own; null: the model has them.
 template <class T>
 struct Rows {
   T *phi, *b, *gamma, *J;
   Spatial<T>* W = nullptr;
+  const LatchedFrame<T>* latched = nullptr;
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {

@@ -38,6 +38,20 @@ SARRUS_HD Pair<T> pair_of(const Tree<T>& t, int a, int b, const C& c) {
   return Pair<T>(t.R[a], point_of(t, a, c.p_a), t.V[a], t.R[b], point_of(t, b, c.p_b), t.V[b]);
 }
 
+// Where a latch has moved frame A of an element on its node: turned by R, with its point at p.
+template <class T>
+struct LatchedFrame {
+  Mat3<T> R;
+  Vec3<T> p;
+};
+
+// The same with frame A where a latch has moved it
+template <class T, class C>
+SARRUS_HD Pair<T> pair_of(const Tree<T>& t, int a, int b, const C& c, const LatchedFrame<T>& A) {
+  return Pair<T>(compose(t.R[a], A.R), t.p[a] + turn(t.R[a], A.p), t.V[a], t.R[b], point_of(t, b, c.p_b),
+                 t.V[b]);
+}
+
 // Dual numbers with the given derivative: none, a vector, a rotation that turns with w.
 template <class T>
 SARRUS_HD Vec3<Dual<T>> lift(const Vec3<T>& x, const Vec3<T>& d) {

@@ -176,6 +176,44 @@ def test_latched_offsets_are_those_of_each_copy() -> None:
         assert many.q[i, -1] == pytest.approx(run.q[-1], abs=1e-11)
 
 
+def held(kind: str) -> sr.Mechanism:
+    """A plate on a double pendulum that a constraint of this kind can hold where it is."""
+    spec = sr.MechanismSpec(gravity=(0.0, -9.81, 0.0), name="held")
+    bar = {"mass": 1.0, "com": (0.25, 0.0, 0.02), "inertia": (0.02, 0.03, 0.04)}
+    spec.body("base", joint=sr.Planar("z"), **bar)
+    spec.body("upper", "base", joint=sr.Spherical(), **bar)
+    spec.body("lower", "upper", joint=sr.Universal("y", "z"), at=sr.Pose((0.5, 0, 0), rpy=(0.3, 0, 0)), **bar)
+    at_a, at_b = sr.Pose((0.6, -0.3, 0.1), rpy=(0.2, 0.1, -0.4)), sr.Pose((0.5, 0, 0.1), rpy=(0.1, 0.3, 0.2))
+    points = ("ground", (0.9, 0.4, 0.2), "lower", (0.5, 0.0, 0.1))
+    joints = {"pin": sr.Revolute("z"), "ball": sr.Spherical(), "screw": sr.Helical("x", 0.02)}
+    joints.update(plane=sr.Planar("x"), weld=sr.Fixed())
+    if kind in joints:
+        spec.close("hold", "ground", "lower", joints[kind], at_a=at_a, at_b=at_b)
+    elif kind == "rod":
+        spec.constrain("hold", sr.Distance(*points, length=0.3))
+    else:
+        spec.constrain("hold", sr.PointOnCylinder(*points, axis="z", radius=0.3))
+    return spec.compile()
+
+
+@pytest.mark.parametrize("kind", ["pin", "ball", "screw", "plane", "weld", "rod", "cylinder"])
+def test_latched_rows_are_those_of_each_copy(kind: str) -> None:
+    """What holds is placed where each copy is when it closes; the steps after it are taken in lanes."""
+    mech = held(kind)
+    given: dict[str, Any] = {"dt": 1e-3, "switches": sr.Switch("hold", on=0.05, latch=True)}
+    q = np.tile(mech.neutral(), (9, 1))
+    v = 0.5 * np.random.default_rng(1).normal(size=(9, mech.nv))
+    many = sr.rollout(mech, q, v, steps=100, **given)
+    assert many.success and np.median(many.general_steps) < 10, many.message
+    alone = sr.rollout(mech, q[4:5], v[4:5], steps=100, **given)
+    assert np.array_equal(alone.q[0], many.q[4])
+    for i in (0, 7):
+        run = sr.simulate(mech, (0.0, 0.1), q[i], v[i], method="rk4", **given)
+        assert many.q[i, -1] == pytest.approx(run.q[-1], abs=1e-11)
+        assert many.v[i, -1] == pytest.approx(run.v[-1], abs=1e-10)
+        assert run.drift.max() < 1e-12
+
+
 def test_inputs_of_one_copy_do_not_reach_another() -> None:
     """Behind the last sample of a call the inputs stay: those of the next copy are not read."""
     mech = stopped(friction=0.7, friction_model="coulomb")
