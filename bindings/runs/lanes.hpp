@@ -115,9 +115,7 @@ auto with_lane_stride(int nv, Make make) -> decltype(make(Stride<8>(0))) {
   if (nv == 0) return nullptr;
 #ifndef SARRUS_FEW_SIZES
   if (nv <= 8) return make(Stride<8>(0));
-#endif
   if (nv <= 16) return make(Stride<16>(0));
-#ifndef SARRUS_FEW_SIZES
   if (nv <= 24) return make(Stride<24>(0));
 #endif
   if (nv <= 32) return make(Stride<32>(0));

@@ -23,6 +23,16 @@ SARRUS_HD int moved_column(const Model<R>& m, int i) {
   return column;
 }
 
+// The pair of element i; in lanes with frame A where a latch has moved it.
+template <class Kind, class T, class C>
+SARRUS_HD Pair<T> pair_of_element(const Model<real<T>>& m, int i, const Tree<T>& t, const C& c,
+                                  const Rows<T>& r) {
+  int a = m.el_a[i], b = m.el_b[i];
+  if constexpr (!Branching<T>::value && requires(Kind kind) { kind.moved(c, c); })
+    if (r.latched) return pair_of(t, a, b, c, r.latched[i]);
+  return pair_of(t, a, b, c);
+}
+
 // Rows of the elements, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
 // support, so they cancel exactly. J is the derivative of phi off the manifold too.
 // write(i, k, s, x): x is the entry of row k of element i in column sup_col[s]
@@ -34,10 +44,7 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tr
     Row<T> rows[MAX_ROWS];
     int column = -1, drive = -1;
     with_element(m, i, [&](auto kind, const auto& c) {
-      if constexpr (!Branching<T>::value && requires { kind.moved(c, c); })
-        kind.rows(c, r.latched ? pair_of(t, a, b, c, r.latched[i]) : pair_of(t, a, b, c), rows);
-      else
-        kind.rows(c, pair_of(t, a, b, c), rows);
+      kind.rows(c, pair_of_element<decltype(kind)>(m, i, t, c, r), rows);
       if constexpr (requires { kind.column(c); }) {
         column = kind.column(c), drive = kind.drive(c);
         if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];

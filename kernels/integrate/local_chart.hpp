@@ -185,7 +185,8 @@ SARRUS_FN bool open_stage_chart(auto& s) {
 
 // Whether the stage (t, q1 = integrate(q, u), v1) could be closed, its local coordinates kept: the stages are
 // then those of the same method for (3), whose right-hand side is smooth through a singular pose. Projection
-// to the nearest pose is not, it bends by 1/p. Where Newton fails the stage stays as it is.
+// to the nearest pose is not, it bends by 1/p. Where Newton fails, and so close to the pose that rounding
+// turns the tangent directions, the stage stays as it is.
 template <class T, int LDC, class S>
 SARRUS_FN bool close_charted_stage(Stepper<T, LDC, S>& s, double t) {
   const Model<real<T>>& m = s.m;
@@ -196,7 +197,8 @@ SARRUS_FN bool close_charted_stage(Stepper<T, LDC, S>& s, double t) {
   reduce(m, pos.N, pos.n, s.u, ld, chart.y, chart.local);
   lift(m, pos.N, pos.n, chart.local, ld, chart.across);
   set_difference(chart.across, s.u, chart.across, m.nv);
-  if (close_stage(s, t, chart.local, chart.across, chart)) {
+  if (close_stage(s, t, chart.local, chart.across, chart) &&
+      pivots_above(s.w, LOST_IN_PASSING) == s.w.factor.rank_rows) {
     reduce(m, chart.vel.N, chart.vel.n, s.v1, ld, chart.y, chart.local);
     close_velocity(s, chart.local, chart);
     return true;

@@ -101,6 +101,19 @@ def test_the_law_takes_the_slider_crank_through_the_pose(control_dt: float | Non
     assert max(abs(q[0] - path(t).x[0]) for t, q in zip(runs[0].t, runs[0].q, strict=True)) < 3e-4
 
 
+@pytest.mark.parametrize("dt", [2e-4, 1e-4])
+def test_steps_may_end_at_the_pose(dt: float) -> None:
+    """Where rounding turns the row of the last stage: 2e-5 rad off, and on the other branch, before."""
+    mech = crank()
+    path = C.MinimumJerk(np.pi / 3, 2 * np.pi / 3, 1.0)
+    start, speed = path(0.45).x[0], path(0.45).v[0]
+    q0, v0 = np.array([start, 2 * np.pi - 2 * start]), np.array([speed, -2 * speed])
+    law = C.ProjectedInverseDynamics(mech, "crank", path, kp=100)
+    run = sr.simulate(mech, (0.45, 0.55), q0, v0, control=law, dt=dt)
+    assert run.success and run.t == pytest.approx(np.linspace(0.45, 0.55, len(run)))
+    assert max(abs(q[0] - path(t).x[0]) for t, q in zip(run.t, run.q, strict=True)) < 1e-8
+
+
 @pytest.mark.parametrize(("noise", "slow"), [(1e-7, 0.0), (1e-5, 1e-3), (1e-4, 1e-3), (1e-3, 1e-3)])
 def test_encoder_noise_does_not_reach_the_motors(noise: float, slow: float) -> None:
     """746 N m at 1e-7 rad and 7e5 at 1e-5 before; 12.6 without noise. 100 e + 20 e' pass on the noise."""
