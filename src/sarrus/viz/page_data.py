@@ -145,7 +145,8 @@ class Film(Scene):
         step = float(self.times[1] - self.times[0]) if len(self.times) > 1 else 0.0
         arrows, newton = self._arrows()
         feet = [one["data"][:, :3] - newton * one["data"][:, 3:] for one in self.arrows if one["unit"] == "N"]
-        outline = np.concatenate([self.outline, *(foot[:: max(1, len(foot) // 12)] for foot in feet)])
+        some = [foot[:1] if self.roams else foot[:: max(1, len(foot) // 12)] for foot in feet]
+        outline = np.concatenate([self.outline, *some])
         meshes: dict[bytes, int] = {}
         solids = [self._solid(one, meshes) for one in self.solids]
         return {
@@ -156,8 +157,14 @@ class Film(Scene):
             "traces": self.traces, "plots": self.plots, "up": self.up.tolist(),
             "floor": self.floor.tolist(), "cell": _round_length(0.12 * self.size), "size": self.size,
             "middle": (0.5 * (self.low + self.high)).tolist(), "eye": self.eye(),
-            "outline": _packed(outline),
+            "outline": _packed(outline), "whole": _packed(self.whole), "roams": self.roams,
+            "center": _packed(self.centers()),
         }  # fmt: skip
+
+    def centers(self) -> Array:
+        """What cameras follow: the centre of mass at each picture [m], (n, 3); without masses, the middle."""
+        with_mass = any(body.mass > 0.0 for body in self.mech.model.bodies)
+        return self.mech.center_of_mass(self.q) if with_mass else self.p.mean(axis=1)
 
     # ------------------------------------------------------------------ parts
 

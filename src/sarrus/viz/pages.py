@@ -51,7 +51,8 @@ def export(
     """Write a page that shows a mechanism, or plays a trajectory, in three dimensions.
 
     The file holds everything it needs and opens from the disk. One can turn it with the mouse, play it at any
-    speed and drag its time; `page.html#t=1.5` opens it at a time, `#theme=dark` on dark ground.
+    speed and drag its time; `page.html#t=1.5` opens it at a time, `#theme=dark` on dark ground, `#bare`
+    without titles and buttons.
 
     Args:
         shown: A `Mechanism`, or what `sr.simulate` returned for one; or several runs, each from where the one

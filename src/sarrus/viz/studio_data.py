@@ -61,7 +61,9 @@ def scene(mech: Mechanism, q: Array, shapes: Any, thickness: Any) -> dict[str, A
     count = data["count"]
     poses = np.frombuffer(base64.b64decode(data["poses"]), dtype="<f4")
     first = base64.b64encode(poses[: len(poses) // count].tobytes()).decode("ascii")
-    return data | {"poses": first, "count": 1, "first": 0.0, "step": 0.0}
+    center = base64.b64encode(np.zeros(3, dtype="<f4").tobytes()).decode("ascii")  # a studio's camera stays
+    still = {"count": 1, "first": 0.0, "step": 0.0, "roams": False, "whole": "", "center": center}
+    return data | still | {"poses": first}
 
 
 def reachable(mech: Mechanism, q: Array) -> Array:

@@ -1,5 +1,5 @@
-// Turns around a target: drag turns, shift or right drag moves, the wheel or two fingers zoom. The first view has
-// everything that is ever shown in its frame.
+// Turns around a target: drag turns, shift or right drag moves, the wheel or two fingers zoom. The first view has the
+// machine in its frame, with its motion where that is not much larger; otherwise it follows the centre of mass.
 
 class Camera {
   constructor(canvas, film, changed) {
@@ -24,7 +24,26 @@ class Camera {
     this.target = this.film.middle.slice();
     this.far = 0.98 * this.film.size;
     this.framed = true;
+    this.all = false;
+    this.follows = this.film.roams;
     this.changed();
+  }
+
+  // Everything that is ever shown.
+  fitAll() {
+    [this.all, this.framed, this.follows] = [true, true, false];
+    this.changed();
+  }
+
+  follow(on) {
+    const aside = this.shift();
+    this.follows = on;
+    this.target = add(this.target, sub(aside, this.shift()));
+    this.changed();
+  }
+
+  shift() {
+    return this.follows ? this.film.moved() : [0, 0, 0];
   }
 
   // Moves back and aside until all points of the outline fill the picture; the same as `framed` in camera.py.
@@ -33,8 +52,9 @@ class Camera {
     const x = unit(cross(this.film.up, z));
     const y = cross(z, x);
     const points = [];
-    for (let i = 0; i < this.film.outline.length; i += 3) {
-      const p = Array.from(this.film.outline.slice(i, i + 3));
+    const outline = this.all ? this.film.whole : this.film.outline;
+    for (let i = 0; i < outline.length; i += 3) {
+      const p = Array.from(outline.slice(i, i + 3));
       points.push([dot(p, x), dot(p, y), dot(p, z)]);
     }
     const slope = [Math.max(this.aspect, 1), Math.max(1 / this.aspect, 1)].map((s) => (Math.tan(0.3) * s) / 1.12);
@@ -70,8 +90,12 @@ class Camera {
     return add(times(flat, Math.cos(this.height)), times(up, Math.sin(this.height)));
   }
 
+  aim() {
+    return add(this.target, this.shift());
+  }
+
   eye() {
-    return add(this.target, times(this.direction(), this.far * 1.6));
+    return add(this.aim(), times(this.direction(), this.far * 1.6));
   }
 
   drag(e, high) {

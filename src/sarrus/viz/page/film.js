@@ -16,7 +16,8 @@ class Film {
     this.arrows = data.arrows.map((arrow) => ({ ...arrow, data: decoded(arrow.data), rgb: channels(arrow.color) }));
     this.solids = data.solids.map((solid) => ({ ...solid, rgb: channels(solid.color) }));
     this.traces = data.traces.map((trace) => ({ ...trace, rgb: channels(trace.color) }));
-    this.outline = decoded(data.outline);
+    [this.outline, this.whole] = [decoded(data.outline), decoded(data.whole)];
+    this.centers = decoded(data.center);
     this.bodies = this.poses.length / 7 / this.count;
     this.t = this.first;
   }
@@ -52,6 +53,12 @@ class Film {
       const size = Math.hypot(...q) || 1;
       this.now.push([x.slice(0, 3), q.map((v) => v / size)]);
     }
+  }
+
+  // How far the centre of mass has moved since the first picture.
+  moved() {
+    const [i, s] = this.frame(this.t);
+    return sub(this.between(this.centers, 3, 0, i, s), Array.from(this.centers.slice(0, 3)));
   }
 
   // World point of an anchor [body, x, y, z].

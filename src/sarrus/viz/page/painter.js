@@ -77,7 +77,7 @@ class Painter {
     camera.aspect = w / h;
     const eye = camera.eye();
     const angle = w < h ? 2 * Math.atan((Math.tan(0.3) * h) / w) : 0.6;
-    this.view = multiply(perspective(angle, w / h, camera.far * 0.02, camera.far * 12), lookingAt(eye, camera.target, up));
+    this.view = multiply(perspective(angle, w / h, camera.far * 0.02, camera.far * 12), lookingAt(eye, camera.aim(), up));
     const [x, y] = across(up);
     this.sun = unit(add(add(times(up, 1.6), times(x, 0.5)), times(y, -0.7)));
     gl.uniform3fv(this.at.eye, eye);

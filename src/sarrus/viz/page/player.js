@@ -93,6 +93,7 @@ class Player {
     $("head").querySelector("b").textContent = film.title;
     $("head").querySelector("span").textContent = film.caption;
     $("help").addEventListener("click", () => ($("hints").hidden = !$("hints").hidden));
+    document.body.classList.toggle("bare", asked.has("bare"));
     this.key();
     for (const id of ["play", "time", "clock", "speed"]) $(id).hidden = film.count < 2;
     [$("time").min, $("time").max] = [film.first, film.last];
@@ -164,6 +165,8 @@ class Player {
       a: () => $("frames").click(),
       d: () => $("theme").click(),
       r: () => this.camera.reset(),
+      o: () => this.camera.fitAll(),
+      c: () => this.camera.follow(!this.camera.follows),
       h: () => $("help").click(),
       "+": () => this.camera.zoom(0.9),
       "-": () => this.camera.zoom(1.1),

@@ -12,7 +12,7 @@ from . import triangles as tri
 from .view import Placed
 
 FORCE, MOMENT = "#b3541e", "#6a4c93"
-LONGEST = 0.28  # of an arrow, over the size of the scene
+LONGEST = 0.25  # of an arrow, over the size of the machine
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...arrays import Array
 from ...errors import InputError, SarrusWarning
 from ...mechanism.mechanism import Mechanism
+from ...models.shapes.convex_shapes import HalfSpace
 from ...models.tree.bodies import GROUND
 from ...simulation.trajectory.trajectory import Sample, Trajectory
 from . import triangles as tri
@@ -25,6 +26,8 @@ from .view import Placed, find_plane
 
 DIAGONAL = (0.95, 0.32)  # azimuth and height of the eye for mechanisms in space [rad]
 BETTER = 1.25  # by how much more must be seen from elsewhere
+ROAMING = 2.2  # extent of a motion over that of the machine, from which on cameras follow
+LEVEL = 0.999  # cosine of the slope of a plane that counts as the floor
 SAMPLES = 12  # poses of a motion that decide about its extent
 
 
@@ -61,11 +64,14 @@ class Scene:
         placed: Poses of all bodies.
         plane: The plane in which the mechanism moves, or None.
         up: Unit vector against gravity, (3,).
-        low, high: Corners of what is ever shown [m], (3,).
-        size: Length of the diagonal between them [m].
+        size: Of the machine in its first pose: the diagonal of the box around it [m].
+        roams: Whether it leaves the place of its first pose; then cameras follow it.
+        outline: Points around what a camera must see first [m], (n, 3): all poses, or the first one of a
+            machine that roams.
+        whole: Points around everything that is ever shown [m], (n, 3).
+        low, high: Corners of the box around `outline` [m], (3,).
         floor: A point of the floor [m], (3,).
         loads: Forces and moments that the mechanism is declared with.
-        outline: Points around everything that is ever shown [m], (n, 3): what a camera must see.
     """
 
     def __init__(
@@ -91,15 +97,24 @@ class Scene:
             self._measure()
 
     def _measure(self) -> None:
-        every = np.concatenate([self._box_points(k) for k in range(len(self.solids))] or [self.placed.p[0]])
-        self.low, self.high = every.min(axis=0), every.max(axis=0)
-        self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-6)
-        self.outline = _thinned(every)
-
-    def _box_points(self, k: int) -> Array:
-        """Corners of the box around a solid, in some of the poses, in the world [m], (n, 3)."""
-        solid, surface = self.solids[k], self.surfaces[k]
         some = np.unique(np.linspace(0, len(self.q) - 1, SAMPLES).astype(int))
+        first, every = self._around(np.zeros(1, dtype=int)), self._around(some)
+        self.size = max(_diagonal(first), 1e-6)
+        self.roams = _diagonal(every) > ROAMING * self.size
+        self.whole = _thinned(every)
+        self.outline = _thinned(first) if self.roams else self.whole
+        self.low, self.high = self.outline.min(axis=0), self.outline.max(axis=0)
+        self.lowest = float((first @ self.up).min())
+
+    def _around(self, some: Array) -> Array:
+        """Corners of boxes around all solids in poses of these numbers, in the world [m], (n, 3)."""
+        return np.concatenate(
+            [self._box_points(k, some) for k in range(len(self.solids))] or [self.placed.p[0]]
+        )
+
+    def _box_points(self, k: int, some: Array) -> Array:
+        """Corners of the box around a solid, in poses of these numbers, in the world [m], (n, 3)."""
+        solid, surface = self.solids[k], self.surfaces[k]
         if surface is None:
             return np.asarray(self.placed.points(solid.anchors)[some].reshape(-1, 3))
         points = surface.points
@@ -112,13 +127,13 @@ class Scene:
         return np.asarray(moved.reshape(-1, 3))
 
     def _floor(self) -> Array:
-        """As declared; else below everything, through the origin where that is not much lower."""
+        """As declared, or as a surface of the ground; else below the first pose, through the origin where
+        that is not much lower."""
         middle = 0.5 * (self.low + self.high)
-        if self.mech.floor is not None:
-            return np.asarray(middle + (self.mech.floor.height - middle @ self.up) * self.up)
-        corners = np.array(np.meshgrid(*np.stack([self.low, self.high], axis=1))).reshape(3, -1).T
-        lowest = float((corners @ self.up).min())
-        height = 0.0 if -1e-9 <= lowest < 0.6 * self.size else lowest - 0.03 * self.size
+        height = _floor_height(self.mech, self.up)
+        if height is None:
+            near = -1e-9 <= self.lowest < 0.6 * self.size
+            height = 0.0 if near else self.lowest - 0.03 * self.size
         return np.asarray(middle + (height - middle @ self.up) * self.up)
 
     def _add_feet(self) -> bool:
@@ -196,6 +211,24 @@ class Scene:
             np.repeat(alphas, count),
             np.repeat(np.arange(len(given)), count),
         )
+
+
+def _diagonal(points: Array) -> float:
+    """Of the box around points (n, 3) [m]."""
+    return float(np.linalg.norm(np.ptp(points, axis=0)))
+
+
+def _floor_height(mech: Mechanism, up: Array) -> float | None:
+    """Height of the floor along `up` [m]: declared, or that of a half space of the ground; None: neither."""
+    if mech.floor is not None:
+        return mech.floor.height
+    for surface in mech.model.surfaces:
+        if surface.body != GROUND or not isinstance(surface.shape, HalfSpace):
+            continue
+        plane = surface.in_kernel().at
+        if plane.rotation[:, 2] @ up > LEVEL:
+            return float(plane.xyz @ up)
+    return None
 
 
 def _upwards(mech: Mechanism) -> Array:
