@@ -26,11 +26,14 @@ void gather_wrenches(const ModelD& m, const double* given, BearingWork& w) {
   }
 }
 
-// Friction by load along the coordinates (nv) under the wrenches of joints w.bodies.F
+// Friction by load along the coordinates (nv) under the wrenches of joints w.bodies.F, against v (nv)
 template <class Work>
-void store_bounds(const ModelD& m, const Work& w, double* to) {
+void store_bounds(const ModelD& m, const Work& w, const double* v, const double* lam, double* to) {
   fill(to, m.nv);
-  each_bearing(m, [&](int k, const auto& c) { to[m.cf_v[k]] += bearing_bound(w.tree, c, w.bodies.F); });
+  each_bearing(m, [&](int k, const auto& c) {
+    double speed = v[m.cf_v[k]], way = speed > 0 ? -1 : speed < 0 ? 1 : 0;
+    to[m.cf_v[k]] += bearing_bound(m, w.tree, c, Transmitted<double>{w.bodies.F, lam}, way);
+  });
 }
 
 void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* lam, const double* outer,
@@ -43,7 +46,7 @@ void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* 
     gather_wrenches(m, outer ? outer + 6 * i * m.nb : nullptr, w);
     row_wrenches(m, w.tree, w.W);
     joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam + i * m.nc, w.W}, w.outer, w.bodies);
-    store_bounds(m, w, bounds + i * m.nv);
+    store_bounds(m, w, x.v, lam + i * m.nc, bounds + i * m.nv);
   });
 }
 

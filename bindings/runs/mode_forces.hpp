@@ -66,8 +66,13 @@ struct ModeForces {
       outer[node] = outer[node] + Spatial<double>{force, moment + cross(p, force)};
     }
   }
+  // Sign of the friction along coordinate k of the table: that of what holds it, or against its direction
+  double way_of_friction(const Mode& mode, int k) const {
+    int r = rows.place[held_row(k)];
+    return r < 0 ? -mode.direction[k] : sign_of(lam[r]);
+  }
   // by_load of a motion with acceleration a (nv) and the multipliers lam; wrenches (nb, 6) of Python or null
-  void find_loads(const State<double>& s, const double* a, const double* wrenches) {
+  void find_loads(const State<double>& s, const Mode& mode, const double* a, const double* wrenches) {
     Workspace<double, LD>& w = u.w;
     fill(by_load, table.frictions);
     if (!u.by_load) return;
@@ -78,9 +83,11 @@ struct ModeForces {
     take_wrenches(wrenches);
     row_wrenches(rows.view, w.tree, W);
     joint_wrenches(rows.view, w.tree, RowMotion<double>{a, lam, W}, u.outer, w.bodies);
+    const Transmitted<double> carried = {w.bodies.F, lam};
     each_bearing(m, [&](int i, const auto& c) {
       for (int k = 0; k < table.frictions; ++k)
-        if (table.coordinate[k] == m.cf_v[i]) by_load[k] += bearing_bound(w.tree, c, w.bodies.F);
+        if (table.coordinate[k] == m.cf_v[i])
+          by_load[k] += bearing_bound(rows.view, w.tree, c, carried, way_of_friction(mode, k));
     });
   }
   // Whether all that holds coordinates, and all pushes of contacts, are unique
@@ -160,7 +167,7 @@ void friction_in_mode(const ModelD& m, const ModePlan& plan, const double* numbe
     const double *a = x.a + i * m.nv, *given = x.tau + i * m.nv;
     double* by_load = out.by_load + i * table.frictions;
     f.find_multipliers(s, a, given);
-    f.find_loads(s, a, x.wrenches ? x.wrenches + 6 * i * m.nb : nullptr);
+    f.find_loads(s, mode, a, x.wrenches ? x.wrenches + 6 * i * m.nb : nullptr);
     std::copy_n(f.by_load, table.frictions, by_load);
     std::copy_n(given, m.nv, tau.begin());
     for (int k = 0; k < table.frictions; ++k)

@@ -139,7 +139,7 @@ struct ModeOfRun : Run {
     ReachedState reached = {ask(s.t, s.q, s.v), x->tau, nullptr, f->by_load, f->unique};
     if (needs_forces(table, mode) || !outside.bearings_slide) {
       if (!inner->multipliers(f->lam, f->unique)) f->find_multipliers(reached.at, s.a, s.tau);
-      f->find_loads(reached.at, s.a, ask_wrenches(s.t, reached.at));
+      f->find_loads(reached.at, mode, s.a, ask_wrenches(s.t, reached.at));
       leave_out_loads();
       reached.lam = f->lam;
     }

@@ -54,9 +54,10 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(I, k_row, nk, 1) X(I, k_begin, nk, 1) X(I, k_end, nk, 1) X(F, k_offset, nk, 1) X(I, k_drive, nk, 1) \
   X(I, kt_q, nkt, 1) X(I, kt_v, nkt, 1) X(F, kt_coef, nkt, 1) \
   X(I, kt_knot, nkt, 1) X(I, kt_knots, nkt, 1) X(F, knots, nkn, 5) \
-  /* gears and belts: row; the node in whose frame they stand still; nodes a and b that they load; wrench on a
-     [force; moment] at lam = 0, by lam, by |lam|, in that frame (solve/friction/bearing_loads.hpp) */ \
-  X(I, mesh_row, nm, 1) X(I, mesh_frame, nm, 1) X(I, mesh_a, nm, 1) X(I, mesh_b, nm, 1) X(F, mesh_wrench, nm, 18) \
+  /* gears and belts: number among them, row; the node in whose frame they stand still; nodes a and b that they
+     load; wrench on a [force; moment] at lam = 0, by lam, by |lam|, in that frame
+     (solve/friction/bearing_loads.hpp) */ \
+  X(I, mesh_id, nm, 1) X(I, mesh_row, nm, 1) X(I, mesh_frame, nm, 1) X(I, mesh_a, nm, 1) X(I, mesh_b, nm, 1) X(F, mesh_wrench, nm, 18) \
   /* rows whose phi, b, gamma, J are handed in */ \
   X(I, u_row, n_user_rows, 1) \
   /* unit of each row: L for a length, 1 for an angle (phi and J are divided by it for rank decisions) */ \

@@ -23,6 +23,7 @@ from .constraints.pulleys import *
 from .constraints.rolling import *
 from .constraints.ropes import *
 from .constraints.rows import Constraint as _Constraint
+from .constraints.tooth_friction import *
 from .dynamics.impact import Impact
 from .errors import (
     AssemblyError,
@@ -44,6 +45,7 @@ from .mechanism.spec import MechanismSpec
 from .models.base.pose import Pose
 from .models.base.restore import restore
 from .models.kinds.actuator_law import ActuatorLaw
+from .models.kinds.axial_friction import *
 from .models.kinds.bearing_friction import *
 from .models.kinds.body_force import *
 from .models.kinds.bushing import *

@@ -69,6 +69,19 @@ USES |= {
         "ConstantWrench": "'a', [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]",
     }.items()
 }
+USES["ThrustFriction"] = (
+    SPEC
+    + "spec.force('f', sr.ThrustFriction('a', 0.1, 0.03)); m = spec.compile(); m.hold([0.0], by='a', v=[1.0])"
+)
+USES["ScrewFriction"] = (
+    "spec = sr.MechanismSpec(); spec.body('a', joint=sr.Helical('z', 0.01), mass=1.0, inertia=(1, 1, 1))\n"
+    "spec.force('f', sr.ScrewFriction('a', 0.1, 0.03)); m = spec.compile(); m.hold([0.0], by='a', v=[1.0])"
+)
+USES["ToothFriction"] = (
+    PAIR + "spec.constrain('c', sr.Gear('a', 'b', 20, 40, 1 / 30))\n"
+    "spec.force('f', sr.ToothFriction('c', efficiency=0.9)); m = spec.compile()\n"
+    "m.forward_dynamics(m.neutral(), [0.0] * m.nv)"
+)
 CORNERS = "(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)"
 SOLID = f"""
 corners = [{CORNERS}]

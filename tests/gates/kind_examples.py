@@ -390,10 +390,17 @@ FORCES: dict[str, tuple[Example, ...]] = {
     "BearingFriction": (
         Example(lambda c: sr.BearingFriction(c.coordinates[1], 0.0, 0.03), acts=False, **UNSEEN),
     ),
+    "ThrustFriction": (
+        Example(lambda c: sr.ThrustFriction(c.coordinates[1], 0.0, 0.03), acts=False, **UNSEEN),
+    ),
     "EndStop": (Example(lambda c: sr.EndStop(c.coordinates[1], (-2.0, -0.5), 12.0), **UNSEEN),),
     "ConstantWrench": (Example(_wrench, solid=False), Example(_follower, solid=False)),
 }
 
+
+# Forces that need a screw or a gear, not chains of hinges: tests/models/kinds/test_axial_friction.py,
+# tests/constraints/test_tooth_friction.py
+OF_OWN_MACHINES = ("ScrewFriction", "ToothFriction")
 
 # Forces that `sr.ForceIn` does not read, with the reason
 NO_TENSION = {

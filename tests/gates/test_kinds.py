@@ -46,7 +46,7 @@ def user_rows(b: Built) -> bool:
     ("family", "examples"),
     [
         (Constraint, {"Closure": kinds.CLOSING} | kinds.CONSTRAINTS),
-        (Force, kinds.FORCES),
+        (Force, kinds.FORCES | dict.fromkeys(kinds.OF_OWN_MACHINES)),
         (Joint, kinds.TREE),
         (Joint, kinds.CLOSING | dict.fromkeys(kinds.NO_LOOP)),
     ],

@@ -105,6 +105,8 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("v_belt", {}, 3, 0, 2),
     ("freewheel", {}, 3, 0, 2),
     ("overhung_gearbox", {}, 2, 1, 1),
+    ("screw_jack", {}, 3, 6, 1),
+    ("worm_hoist", {}, 3, 2, 1),
 ]
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
@@ -115,6 +117,7 @@ CONTRACT = (
     " planetary_gearbox cam_follower bicycle wiper toggle_clamp six_bar_press"
     " geneva_drive flying_follower ratchet spring_latch escapement"
     " hydraulic_lift tyre_car tackle v_belt freewheel overhung_gearbox"
+    " screw_jack worm_hoist"
 ).split()
 CASE = ("name", "parameters", "nv", "nc", "dof")
 IDS = ["-".join([name, *map(str, parameters.values())]) for name, parameters, *_ in STATED]
@@ -165,7 +168,7 @@ def test_acceleration_at_the_default_state_is_consistent(name, parameters, nv, n
     motion, terms = mech.forward_dynamics(q, v), mech.terms(q, v)
     size = 1.0 + np.abs(motion.a).max()
     assert np.abs(terms.J @ motion.a - terms.gamma).max(initial=0.0) <= 1e-9 * size
-    balance = terms.M @ motion.a + terms.h - motion.constraint_force
+    balance = terms.M @ motion.a + terms.h - motion.constraint_force - motion.friction
     assert np.abs(balance).max() <= 1e-10 * (1.0 + np.abs(terms.h).max())
 
 

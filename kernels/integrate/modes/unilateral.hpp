@@ -294,9 +294,12 @@ SARRUS_FN void bounds_by_load(Unilateral<LDC>& u, const double* tau) {
   for (int r = 0; r < u.chosen.nc; ++r) u.lam[u.chosen_row[r]] = w.extra[r];
   joint_wrenches(u.rows.view, w.tree, RowMotion<double>{u.a, u.lam, u.W}, u.outer, w.bodies);
   fill(u.next, u.table.frictions);
+  const Transmitted<double> carried = {w.bodies.F, u.lam};
   each_bearing(m, [&](int i, const auto& c) {
+    double way = sign_of(u.force[m.cf_v[i]]);
     for (int k = 0; k < u.table.frictions; ++k)
-      if (u.table.coordinate[k] == m.cf_v[i]) u.next[k] += bearing_bound(w.tree, c, w.bodies.F);
+      if (u.table.coordinate[k] == m.cf_v[i])
+        u.next[k] += bearing_bound(u.rows.view, w.tree, c, carried, way);
   });
 }
 
@@ -310,31 +313,30 @@ SARRUS_FN double size_of_forces(const Unilateral<LDC>& u, const double* tau) {
   return larger(applied, held);
 }
 
-// A round of the fixed point of bounds by load: u.next becomes u.extra, their
-// difference u.change.
+// A round of the fixed point of bounds by load, from u.extra to u.next.
 struct BoundsRound {
   double most = 0;   // change
-  double ratio = 0;  // of the changes of this round and the one before, along the latter
+  double grown = 0;  // the change of this round over the one before, along the latter
 };
 template <int LDC>
-SARRUS_FN BoundsRound next_bounds(Unilateral<LDC>& u, int count) {
+SARRUS_FN BoundsRound compare_bounds(const Unilateral<LDC>& u, int count) {
   BoundsRound round;
   double along = 0, before = 1e-300;
   for (int k = 0; k < count; ++k) {
     double now = u.next[k] - u.extra[k], last = u.change[k];
     round.most = abs_(now) <= round.most ? round.most : abs_(now);  // NaN does not settle
     along += now * last, before += last * last;
-    u.change[k] = now, u.extra[k] = u.next[k];
   }
-  round.ratio = along / before;
+  round.grown = along / before;
   return round;
 }
-// u.extra goes on to the limit of a geometric sequence (Aitken), unless it only
-// grows.
+// A part of the step from u.extra to u.next; their difference is u.change.
 template <int LDC>
-SARRUS_FN void go_to_limit(Unilateral<LDC>& u, int count, double ratio) {
-  if (!(ratio < 1 && abs_(ratio) > 0.1)) return;
-  for (int k = 0; k < count; ++k) u.extra[k] = larger(u.extra[k] + u.change[k] * ratio / (1 - ratio), 0.0);
+SARRUS_FN void step_bounds(Unilateral<LDC>& u, int count, double part) {
+  for (int k = 0; k < count; ++k) {
+    u.change[k] = u.next[k] - u.extra[k];
+    u.extra[k] = part == 1 ? u.next[k] : larger(u.extra[k] + u.change[k] * part, 0.0);
+  }
 }
 
 // The fixed point of bounds by load, from the friction that holds whatever is
@@ -347,17 +349,22 @@ SARRUS_FN bool settle_bounds(Unilateral<LDC>& u, const Use& x, double size) {
     u.extra[k] = x.resting[k] ? HOLDS * size / u.m.unit[u.table.coordinate[k]] : 0;
   solve_with_bounds(u, x);
   bounds_by_load(u, x.tau);
-  copy(u.extra, u.next, count);
-  double largest = largest_of(count, [&](int k) { return u.extra[k]; }), most = 0;
+  for (int k = 0; k < count; ++k) u.extra[k] = x.resting[k] ? u.next[k] : 0;
+  double largest = largest_of(count, [&](int k) { return u.next[k]; }), most = 0;
+  StepOfBounds step;
   for (int round = 0; round < MOST_BOUND_ROUNDS; ++round) {
     solve_with_bounds(u, x);
     bounds_by_load(u, x.tau);
-    BoundsRound now = next_bounds(u, count);
-    largest = larger(largest_of(count, [&](int k) { return u.extra[k]; }), largest);
+    BoundsRound now = compare_bounds(u, count);
+    largest = larger(largest_of(count, [&](int k) { return u.next[k]; }), largest);
     most = now.most;
-    if (most <= BOUNDS_SETTLED * largest) return true;
+    if (most <= BOUNDS_SETTLED * largest) {
+      copy(u.extra, u.next, count);
+      return true;
+    }
     if (!(largest < ENDLESS)) return false;
-    if (round % 2 == 1) go_to_limit(u, count, now.ratio);
+    step.choose(round, now.grown);
+    step_bounds(u, count, step.part);
   }
   return most <= BOUNDS_ROUNDED * largest;
 }

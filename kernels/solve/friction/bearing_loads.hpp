@@ -5,6 +5,7 @@
 // Newton and Euler for what joint i carries [Featherstone2008] sec. 5.3. Rows of gears and belts relate
 // coordinates, but load nodes a and b where teeth and strands touch them (constraints/meshing.py):
 // W_0 + W_1 lam + W_2 |lam| on a, the opposite on b, constant in the frame of what carries their axes.
+// Friction of teeth is by lam itself.
 #pragma once
 
 #include "solve/forward_dynamics.hpp"
@@ -107,34 +108,57 @@ SARRUS_HD void sum_inertias(const Model<real<T>>& m, Bodies<T>& w) {
     if (m.parent[i] > 0) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
 }
 
-// Directions across the axis of a bearing, z of its node, and the point that its moments are about
+// Row of a mesh by its number; -1: it does not act
+template <class R>
+SARRUS_HD int row_of_mesh(const Model<R>& m, int mesh) {
+  for (int i = 0; i < m.nm; ++i)
+    if (m.mesh_id[i] == mesh) return m.mesh_row[i];
+  return -1;
+}
+
+// Directions of a bearing, z of its node is the axis, and the point that its moments are about; how many
+// numbers its load has
 template <class T>
 struct Seat {
-  Vec3<T> x, y, p;
-  bool moments;
+  Vec3<T> x, y, z, p;
+  int loads;
 };
 
 template <class T, class C>
 SARRUS_HD Seat<T> seat_of(const Tree<T>& t, const C& c) {
   int node = static_cast<int>(c.node);
-  return {t.R[node].x, t.R[node].y, point_of(t, node, c.p), BearingFriction::loads(c) > 2};
+  return {t.R[node].x, t.R[node].y, t.R[node].z, point_of(t, node, c.p), BearingFriction::loads(c)};
 }
 
 // The load under a wrench W about O that its joint transmits, added to out (BearingFriction::loads)
 template <class T>
 SARRUS_HD void add_loads(const Seat<T>& s, const Spatial<T>& W, T* out) {
+  if (s.loads == 1) {
+    out[0] += dot(s.z, W.lin);
+    return;
+  }
   out[0] += dot(s.x, W.lin), out[1] += dot(s.y, W.lin);
-  if (!s.moments) return;
+  if (s.loads == 2) return;
   Vec3<T> moment = W.ang - cross(s.p, W.lin);
   out[2] += dot(s.x, moment), out[3] += dot(s.y, moment);
 }
 
-// (1) of bearing_friction.hpp under the wrenches F (nn)
+// What joints and rows transmit: wrenches F (nn) about O, multipliers lam (nc)
+template <class T>
+struct Transmitted {
+  const Spatial<T>* F;
+  const T* lam;
+};
+
+// The bound of bearing_friction.hpp for friction of the sign `way`, 0: unknown
 template <class T, class C>
-SARRUS_HD T bearing_bound(const Tree<T>& t, const C& c, const Spatial<T>* F) {
+SARRUS_HD T bearing_bound(const Model<real<T>>& m, const Tree<T>& t, const C& c, const Transmitted<T>& x,
+                          double way) {
   T load[4] = {T(0), T(0), T(0), T(0)};
-  add_loads(seat_of(t, c), F[static_cast<int>(c.node)], load);
-  return BearingFriction::bound(c, load);
+  int mesh = BearingFriction::mesh(c), row = mesh < 0 ? -1 : row_of_mesh(m, mesh);
+  if (mesh < 0) add_loads(seat_of(t, c), x.F[static_cast<int>(c.node)], load);
+  if (row >= 0) load[0] = x.lam[row];
+  return BearingFriction::bound(c, load, way);
 }
 
 SARRUS_END

@@ -5,7 +5,9 @@
 // Accelerations, multipliers and loads (bearing_loads.hpp) are sums over columns with the coefficients
 // x = (1, f, |lam|): the motion without friction, a unit force along each bearing, and what gears add that
 // are driven apart whatever the sign of their lam. Rounds of (1) are sums over a few numbers then. Every
-// second round goes on to the limit of a geometric sequence (Aitken), unless it only grows.
+// second round goes on to the limit of a geometric sequence (Aitken), unless it only grows. Where friction
+// changes loads by more than it is itself (a screw that locks itself lifts a heavy load), whole rounds would
+// swing wider and wider and turn loads around: the first step is a small one, which tells the slope.
 #pragma once
 
 #include "base/products.hpp"
@@ -119,6 +121,13 @@ SARRUS_FN void friction_columns(const Model<real<T>>& m, Workspace<T, LDC>& w, S
   for (int j = 0; j < m.nv; ++j) b.entry(j, 0) = w.a[j];
 }
 
+// What loads teeth, the multiplier of their mesh, as loads_of_bearing() does
+template <class T>
+SARRUS_HD void loads_of_mesh(const Model<real<T>>& m, int mesh, int at, SlidingBearings<T>& b) {
+  int row = row_of_mesh(m, mesh);
+  if (row >= 0) b.pick[(m.nv + row) * b.wide + at] = T(1);
+}
+
 // What a unit of each row of the motions loads bearing j with, into b.pick, which is zero; what it is loaded
 // with without accelerations and rows, into column 0 of the loads, and what |lam| of each mesh does.
 template <class T, int LDC>
@@ -157,7 +166,13 @@ SARRUS_FN void load_columns(const Model<real<T>>& m, Workspace<T, LDC>& w, Slidi
   fill(b.load, b.columns(m) * b.wide);
   for (int i = 1; i < m.nn; ++i)
     each_coordinate(m, i, [&](int k) { b.momentum[k] = w.bodies.Ic[i] * w.tree.S[k]; });
-  for (int j = 0; j < b.count; ++j) loads_of_bearing(m, w, j, b);
+  for (int j = 0; j < b.count; ++j) {
+    int mesh = BearingFriction::mesh(*b.given[j]);
+    if (mesh < 0)
+      loads_of_bearing(m, w, j, b);
+    else
+      loads_of_mesh(m, mesh, b.first[j], b);
+  }
   copy(b.sum, b.load + constant * b.wide, b.wide);
   for (int c = 0; c <= last; c += LANES) {
     int n = smaller(last + 1 - c, LANES);
@@ -179,7 +194,10 @@ template <class T>
 SARRUS_HD void next_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
   set_coefficients(m, b);
   combine(b.sum, b.x, b.load, 0, b.columns(m), b.wide);
-  for (int j = 0; j < b.count; ++j) b.next[j] = BearingFriction::bound(*b.given[j], b.sum + b.first[j]);
+  for (int j = 0; j < b.count; ++j) {
+    double way = -double(value(b.way[j]));
+    b.next[j] = BearingFriction::bound(*b.given[j], b.sum + b.first[j], way);
+  }
 }
 
 // What one round changed: the largest change, changes along those of the round before and their square
@@ -187,25 +205,36 @@ struct BoundChange {
   double most = 0, along = 0, before = 1e-300;
 };
 
-// The bounds become the next ones.
 template <class T>
-SARRUS_HD BoundChange take_bounds(SlidingBearings<T>& b) {
+SARRUS_HD BoundChange compare_bounds(const SlidingBearings<T>& b) {
   BoundChange round;
   for (int k = 0; k < b.count; ++k) {
     double last = value(b.change[k]), now = value(b.next[k]) - value(b.bound[k]);
     round.most = abs_(now) <= round.most ? round.most : abs_(now);  // NaN never settles
     round.along += now * last, round.before += last * last;
-    b.change[k] = b.next[k] - b.bound[k];
-    b.bound[k] = b.next[k];
   }
   return round;
 }
 
-// Jumps to where changes that shrink by `ratio` end [Aitken's rule].
+// Which part of the change of a round the next step is
+struct StepOfBounds {
+  static constexpr double FIRST = 1.0 / 16;
+  double part = 1;
+
+  // grown: the change of this round over the one before, along the latter. The step goes on to the limit of
+  // a geometric sequence where whole steps would overshoot, and in every second round.
+  SARRUS_HD void choose(int round, double grown) {
+    double ratio = 1 + (grown - 1) / part;  // of whole steps
+    bool limit = ratio < -1 || (round % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1);
+    part = round == 0 ? FIRST : limit ? 1 / (1 - ratio) : 1;
+  }
+};
+
 template <class T>
-SARRUS_HD void extrapolate_bounds(double ratio, SlidingBearings<T>& b) {
+SARRUS_HD void step_bounds(double part, SlidingBearings<T>& b) {
   for (int k = 0; k < b.count; ++k) {
-    T x = b.bound[k] + b.change[k] * real<T>(ratio / (1 - ratio));
+    b.change[k] = b.next[k] - b.bound[k];
+    T x = part == 1 ? b.next[k] : b.bound[k] + b.change[k] * real<T>(part);
     b.bound[k] = x > real<T>(0) ? x : T(0);
   }
 }
@@ -214,7 +243,8 @@ SARRUS_HD void extrapolate_bounds(double ratio, SlidingBearings<T>& b) {
 template <class T>
 SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
   double size = 0, latest = 0;
-  bool straight = false;  // the last round made no jump
+  bool straight = false;  // the last step was a whole one
+  StepOfBounds step;
   fill(b.x, b.slabs * LANES + m.nm);
   b.x[0] = T(1);
   fill(b.bound, b.count);
@@ -222,14 +252,14 @@ SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
   for (int i = 0; i < MOST_BOUND_ROUNDS; ++i) {
     next_bounds(m, b);
     size = larger(largest_of(b.count, [&](int k) { return double(value(b.next[k])); }), size);
-    auto [most, along, before] = take_bounds(b);
+    auto [most, along, before] = compare_bounds(b);
     bool converges = straight && most < 0.1 * latest;
     double to_come = converges ? 100 * most * most / latest : most;  // at most
-    if (size < ENDLESS && to_come <= BOUNDS_SETTLED * size) return true;
-    double ratio = along / before;
-    bool jumps = i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1;
-    if (jumps) extrapolate_bounds(ratio, b);
-    latest = most, straight = !jumps;
+    bool settled = size < ENDLESS && to_come <= BOUNDS_SETTLED * size;
+    step.choose(i, along / before);
+    step_bounds(settled ? 1.0 : step.part, b);
+    if (settled) return true;
+    latest = most, straight = step.part == 1;
   }
   return false;
 }

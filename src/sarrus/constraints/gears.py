@@ -18,10 +18,12 @@ from ..arrays import Array, nonnegative, number, one_of, positive, positive_whol
 from ..errors import InputError, ModelError
 from ..models.base.kind import Checks
 from ..models.base.pose import Pose
+from ..models.kinds.axial_friction import Arms
 from ..models.tree.joint import Joint, NodeKind
 from ..stepped_numbers import size, unit
 from ..varied import hypot, largest
 from .meshing import MESHES, Line, Meshing, across_axis, axis_line
+from .tooth_friction import worm_arms
 
 __all__ = ["Gear"]
 
@@ -120,6 +122,30 @@ class Gear(Meshing):
 
     def ends_with(self) -> tuple[NodeKind, ...]:
         return (NodeKind.SLIDE,) if self.kind == "rack" else (NodeKind.HINGE,)
+
+    @property
+    def lead(self) -> float:
+        """Advance of a worm over its radius, the tangent of its lead angle."""
+        return self.module * self.teeth_a / self.diameter
+
+    def friction_arms(self, mu: float | None, kept: tuple[float, float], where: str) -> Arms:
+        """Torque of friction on a per unit of the multiplier [m], see `ToothFriction`.
+
+        Args:
+            mu: of a worm, or None.
+            kept: parts of the power that go on where a drives, and where b does.
+            where: the friction, for messages.
+        """
+        r_a, worm = self.radii[0], self.kind == "worm"
+        if mu is None:
+            drives, driven = kept
+            k_a = r_a * (self.lead if worm else 1.0)
+            arms = Arms(k_a * (1.0 / drives - 1.0), k_a * (1.0 - driven))
+        elif worm:
+            arms = worm_arms(mu, r_a, self.lead, self.pressure_angle, where)
+        else:
+            raise ModelError(f"{where}: mu is that of a worm; of {self.kind} gears give efficiency=.")
+        return arms.turned(worm and not self.left_hand)
 
     def contact(self, a: Line, b: Line) -> Contact:
         """Where they touch and how, from the axes of both in the world."""

@@ -82,6 +82,7 @@ class Meshing(Constraint, base=True):
         none, forwards, backwards = wrench(0.0), wrench(1.0), wrench(-1.0)
         parts = none, 0.5 * (forwards - backwards), 0.5 * (forwards + backwards) - none
         a, b = (tree.places[where[end]].node for end in (self.a, self.b))
+        rows.append(mesh_id=len(rows.columns.get("mesh_id", ())))
         rows.append(mesh_row=len(rows.names), mesh_frame=tree.places[i].node, mesh_a=a, mesh_b=b)
         rows.append(mesh_wrench=np.concatenate(parts))
 

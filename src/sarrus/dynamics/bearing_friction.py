@@ -30,6 +30,7 @@ from .forward import UNDETERMINED
 
 SETTLED = 1e-12  # change of bounds, relative to the largest so far
 MOST = 200  # rounds of (1)
+FIRST_STEP = 1.0 / 16.0
 ENDLESS = 1e100  # [N m, N]: bounds that grow beyond do not settle
 LARGE = 1e3  # of the multipliers: changes of them that show whether loads are unique
 
@@ -38,8 +39,11 @@ def fixed_point(rule: Callable[[Array], Array], start: Array) -> Array | None:
     """x = rule(x) from a start on, x (k,) not negative; None where it does not settle.
 
     Every second round goes on to the limit of a geometric sequence, Aitken's rule, unless it only grows.
+    The first step is a small one, which tells the slope: where whole rounds would swing wider and wider,
+    steps follow it.
     """
     x, last, size = start, np.zeros_like(start), float(np.max(np.abs(start), initial=0.0))
+    part = 1.0  # of a change that the last step was
     for i in range(MOST):
         now = rule(x)
         change, size = now - x, max(size, float(np.max(np.abs(now), initial=0.0)))
@@ -47,11 +51,18 @@ def fixed_point(rule: Callable[[Array], Array], start: Array) -> Array | None:
             return now
         if not size < ENDLESS:
             return None
-        ratio = float(change @ last) / max(float(last @ last), 1e-300)
-        if i % 2 == 1 and ratio < 1.0 and abs(ratio) > 0.1:
-            now = np.maximum(now + change * ratio / (1.0 - ratio), 0.0)
-        x, last = now, change
+        grown = float(change @ last) / max(float(last @ last), 1e-300)
+        part = _next_part(i, 1.0 + (grown - 1.0) / part)
+        x, last = np.maximum(x + part * change, 0.0), change
     return None
+
+
+def _next_part(i: int, ratio: float) -> float:
+    """Which part of its change round i adds; ratio: of the changes of whole steps."""
+    if i == 0:
+        return FIRST_STEP
+    to_limit = ratio < -1.0 or (i % 2 == 1 and ratio < 1.0 and abs(ratio) > 0.1)
+    return 1.0 / (1.0 - ratio) if to_limit else 1.0
 
 
 class UnsettledError(InputError):
@@ -75,7 +86,8 @@ class BearingLoads:
         """Row of friction and declaration of each."""
         tree, rows = self.model.structure.tree, self.friction.coordinates.tolist()
         given: list[Any] = [force for _, force in self.model.forces if force.by_load]
-        return [(rows.index(tree.coordinate(one.coordinate, "")), one) for one in given]
+        constraints = dict(self.model.constraints)
+        return [(rows.index(tree.coordinate(one.loaded_coordinate(constraints), "")), one) for one in given]
 
     @cached_property
     def by_kernel(self) -> bool:
@@ -116,7 +128,7 @@ class BearingLoads:
         bounds = self.bounds(qs, vs, each, lam + np.vstack([np.zeros(len(lam)), scale * w]))
         change, size = np.max(np.abs(bounds[1:] - bounds[0]), axis=0), np.zeros(len(out))
         for row, given in self._declared:
-            size[row] += given.mu * (given.radius or 1.0)
+            size[row] += given.size
         return np.asarray(change <= UNDETERMINED * scale * np.max(np.abs(w)) * size)
 
     def unsettled(self) -> UnsettledError:
@@ -126,7 +138,8 @@ class BearingLoads:
 
 def no_force(model: Model) -> str:
     """The sentence where (1) finds no force."""
-    loaded = [force.coordinates()[0] for _, force in model.forces if force.by_load]
+    constraints = dict(model.constraints)
+    loaded = [force.loaded_coordinate(constraints) for _, force in model.forces if force.by_load]
     names = ", ".join(map(repr, loaded))
     return (
         f"friction by load of {names} finds no force: more friction makes more load, so that the machine jams"

@@ -30,7 +30,7 @@ def ignored_moments(model: Model, wrench: Callable[[str], Array]) -> str:
     L, said = float(model.length), []
     for name, force in model.forces:
         given: Any = force
-        if not force.by_load or given.length:
+        if not (force.by_load and given.across_axis) or given.length:
             continue
         owner = model.tree.by_name.owners[model.tree.coordinate(given.coordinate, "")]
         axis, loads = _axis(owner.joint), wrench(owner.name).reshape(-1, 6)

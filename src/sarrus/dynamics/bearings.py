@@ -68,12 +68,14 @@ class Loads:
         rows: Wrenches of the rows.
         forces: Wrenches of the forces between bodies on b at B, (nf, 6), world axes.
         at: Their points B, (nf, 3).
+        friction: Generalized force of dry friction (nv,).
         formulas: Wrenches of formulas on bodies and their points, (nfm, 6), (nfm, 3), world axes.
     """
 
     external: tuple[External, ...]
     lam: Array
     rows: RowWrenches
+    friction: Array
     forces: Array
     at: Array
     formulas: tuple[Array, Array]
@@ -94,6 +96,7 @@ class Loads:
                 wrench = self.rows.of_rows(group.rows, self.lam)
                 yield from _both(model, group.a, group.b, wrench, self.rows.at[..., group.element, :])
         yield from coupling_loads(model, bodies, self.lam)
+        yield from tooth_friction_loads(model, bodies, self.lam, self.friction)
 
 
 def _ends_of_forces(model: Model) -> list[tuple[str, str]]:
@@ -129,6 +132,23 @@ def coupling_loads(model: Model, bodies: BodyMotion, lam: Array) -> Iterator[Loa
         for same in zip(*each, strict=True):
             force, at = (np.array([one[k] for one in same]).reshape(*batch, 3) for k in (1, 2))
             yield model.body_index(same[0][0]), np.concatenate([force, np.zeros_like(force)], axis=-1), at
+
+
+def tooth_friction_loads(model: Model, bodies: BodyMotion, lam: Array, friction: Array) -> Iterator[Load]:
+    """Loads of the friction (*batch, nv) of worms with multipliers lam (*batch, nc), state by state."""
+    rows = {group.name: group.rows.start for group in model.groups}
+    gears = dict(model.constraints)
+    friction_of_worms: list[Any] = [force for _, force in model.forces if force.of_worm]
+    for given in friction_of_worms:
+        gear, k = gears[given.gear], model.tree.coordinate(given.loaded_coordinate(gears), "")
+        for body in (gear.a, gear.b):
+            out = np.zeros((*lam.shape[:-1], 2, 3))
+            for i in np.ndindex(lam.shape[:-1]):
+                numbers = float(lam[i][rows[given.gear]]), float(friction[i][k])
+                for owner, force, at in given.loads(gear, bodies.place(model, i), model.joint_of, *numbers):
+                    out[i] = (force, at) if owner == body else out[i]
+            force, at = out[..., 0, :], out[..., 1, :]
+            yield model.body_index(body), np.concatenate([force, np.zeros_like(force)], axis=-1), at
 
 
 def _loads_at(model: Model, coupling: Any, place: Callable[[str], Pose], lam: Array) -> list[Any]:

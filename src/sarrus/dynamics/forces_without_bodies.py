@@ -9,6 +9,7 @@ and not all from below.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,15 @@ def passed_over(model: Model, coordinates: Iterable[str], joint: str) -> bool:
     index = model.body_index(joint)
     below = {model.body_names[k] for k in carried_bodies(model, index)}
     return bool(owners & below) and not owners <= below - {joint}
+
+
+def worms_beside(model: Model, joint: str) -> list[str]:
+    """Worms with friction between their teeth whose force the joint of a body bears, and friction by load of
+    that joint leaves out."""
+    given = dict(model.structure.constraints)
+    found: list[Any] = [force for _, force in model.structure.forces if force.of_worm]
+    gears = [force.gear for force in found]
+    return [gear for gear in gears if passed_over(model, (given[gear].a, given[gear].b), joint)]
 
 
 def unloading(model: Model, joint: str, lam: Array | None = None) -> list[str]:

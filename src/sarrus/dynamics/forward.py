@@ -129,7 +129,15 @@ class Motion:
         if missing:
             warn(without_loads(name, missing))
         touching = () if self._contacts is None else self._contacts.external(self._model, p)
-        loads = Loads((*loaded.external, *touching), self.lam, rows, forces, forces_at, self._formula_loads)
+        loads = Loads(
+            external=(*loaded.external, *touching),
+            lam=self.lam,
+            rows=rows,
+            friction=self.friction,
+            forces=forces,
+            at=forces_at,
+            formulas=self._formula_loads,
+        )
         return bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
 
     def reaction_unique(self, name: str, frame: str = "A") -> npt.NDArray[np.bool_]:

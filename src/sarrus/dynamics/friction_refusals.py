@@ -14,11 +14,7 @@ from .dry_friction import DryFriction, sticks
 def _ways_out(model: Model) -> str:
     """How to leave out dry friction that a model has, by its names."""
     joints = [body.name for body in model.bodies if body.friction_model == "coulomb" and any(body.friction)]
-    declared = [
-        f"{name!r} ({type(force).__name__})"
-        for name, force in model.forces
-        if type(force).__name__ in ("CoulombFriction", "BearingFriction")
-    ]
+    declared = [f"{name!r} ({type(force).__name__})" for name, force in model.forces if force.sticks]
     ways = []
     if joints:
         names = ", ".join(f"{name!r}: 0" for name in joints)

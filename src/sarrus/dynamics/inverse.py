@@ -13,7 +13,8 @@ that is if no tangent direction leaves all actuated coordinates at rest: eq. (56
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..errors import InputError
 from ..models.model import Model
 from ..projection.mobility import listed
 
+OF_STATES = ("tau", "u", "lam", "constraint_force", "_sizes")  # arrays of Torques with batch axes
 MOVES = 1e-6  # a coordinate is part of a motion if its entry in the unit vector exceeds this
 
 
@@ -48,6 +50,18 @@ class Torques:
     _unfelt: tuple[Array, npt.NDArray[np.int_]] | None = field(repr=False)
     _columns: npt.NDArray[np.int_] = field(repr=False)  # indices of the actuated coordinates
     _model: Model = field(repr=False)
+
+    def state(self, i: int) -> Torques:
+        """Those of one state of a batch."""
+        return self._with([getattr(self, name)[i] for name in OF_STATES])
+
+    def stacked(self, states: Sequence[Torques]) -> Torques:
+        """A batch of the same states with other forces."""
+        return self._with([np.array([getattr(one, name) for one in states]) for name in OF_STATES])
+
+    def _with(self, arrays: Sequence[Array]) -> Torques:
+        changed: dict[str, Any] = dict(zip(OF_STATES, arrays, strict=True))
+        return replace(self, **changed)
 
     @property
     def residual(self) -> float | Any:

@@ -14,6 +14,7 @@ from .drawn_hydraulics import hydraulic_lift, tyre_car
 from .drawn_linkages import folding_chair, peaucellier, scissor_lift
 from .drawn_machines import double_wishbone, excavator, landing_gear
 from .drawn_presses import six_bar_press, toggle_clamp
+from .drawn_screws import screw_jack, worm_hoist
 from .machines import dual_planar_arms, loader, three_r_on_slider
 from .overconstrained import bennett, sarrus, scott_russell
 from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum, slider_crank
@@ -34,6 +35,7 @@ __all__ = [
     "planetary_gearbox", "cam_follower", "bicycle", "wiper", "toggle_clamp", "six_bar_press",
     "geneva_drive", "flying_follower", "ratchet", "spring_latch", "escapement",
     "hydraulic_lift", "tyre_car", "tackle", "v_belt", "freewheel", "overhung_gearbox",
+    "screw_jack", "worm_hoist",
     "MECHANISMS", "names",
 ]  # fmt: skip
 

@@ -340,7 +340,7 @@ class Model(Arrays):
             **values: mass, com, inertia, armature, damping, friction, breakaway: {body: value}, as in
                 `MechanismSpec.body`; stiffness, damping, friction, breakaway: {force: value}.
         """
-        tree, forces, columns = changed_columns(self.tree, self.forces, gravity, **values)
+        tree, forces, columns = changed_columns(self.tree, self.forces, self.constraints, gravity, **values)
         changed: dict[str, Any] = {key: shaped(key, column) for key, column in columns.items()}
         copy = dataclasses.replace(self, **changed, tree=tree, forces=forces)
         check_mass_matrix(tree, copy.kernel)
@@ -350,6 +350,7 @@ class Model(Arrays):
 def changed_columns(
     tree: Tree,
     forces: tuple[tuple[str, Force], ...],
+    constraints: tuple[tuple[str, Any], ...],
     gravity: ArrayLike | None = None,
     **values: Mapping[str, Any] | None,
 ) -> tuple[Tree, tuple[tuple[str, Force], ...], dict[str, Any]]:
@@ -363,7 +364,7 @@ def changed_columns(
         for name, value in (changes or {}).items():
             _change(key, name, value, bodies, named)
     tree = dataclasses.replace(tree, bodies=tuple(bodies.values()))
-    columns = inertia_arrays(tree) | force_arrays(tree, tuple(named.items()))
+    columns = inertia_arrays(tree) | force_arrays(tree, tuple(named.items()), constraints)
     if gravity is not None:
         columns["gravity"] = fixed_shape(gravity, "gravity", (3,))
     return tree, tuple(named.items()), columns

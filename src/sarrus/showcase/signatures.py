@@ -149,6 +149,8 @@ _ROWS: dict[str, tuple[str, Callable[[Mechanism, bool], Trajectory], dict[str, o
     "v_belt": ("drives, and slips", LetGo(1.0, lambda t, q, v: np.array([60.0])), {}),
     "freewheel": ("drives, and runs on", LetGo(2.0, drive_and_brake), {}),
     "overhung_gearbox": ("turns", Turn(2.0, {"shaft": 2.0}), {}),
+    "screw_jack": ("lifts", Turn(2.0, {"shaft": 8.0}), {}),
+    "worm_hoist": ("hoists", Turn(2.0, {"worm": 12.0}), {}),
 }
 
 SIGNATURES: dict[str, Signature] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._kernel import RANK_TOL
 from ...constraints.rows import Constraint, Rows, lower_constraints
-from ...dynamics.forces_without_bodies import unloading, without_loads
+from ...dynamics.forces_without_bodies import unloading, without_loads, worms_beside
 from ...errors import ModelError, SarrusWarning, warn
 from ...models.base.restore import MAKERS
 from ...models.contacts.surfaces import ContactPair, Surface
@@ -91,6 +91,11 @@ def _warn_of_bearings(model: Model) -> None:
             joint = model.tree.by_name.owners[model.tree.coordinate(coordinate, "")].name
             if missing := unloading(model, joint):
                 warn(f"force {name!r}: {without_loads(joint, missing)}")
+            for gear in worms_beside(model, joint) if force.across_axis else ():
+                warn(
+                    f"force {name!r}: its load leaves out the friction of the worm {gear!r}, which loads"
+                    f" {joint!r} with about mu times the force on the teeth more or less."
+                )
 
 
 def lower_declarations(
@@ -109,7 +114,9 @@ def lower_declarations(
     if tree.nv == 0:
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
     rows = lower_constraints(tree, constraints)
-    columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
+    columns: dict[str, Any] = (
+        tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces, constraints)
+    )
     columns |= contact_arrays(tree, surfaces, contacts)
     L = length
     if L is None:

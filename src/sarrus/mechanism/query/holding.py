@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from ..core.access import without_dry_friction
 from ..describe.as_drawn import WELD
 from ..describe.measure import measured
 from ..describe.measured_states import MeasuredStates
+from .sliding_friction import with_sliding_friction
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -208,21 +209,22 @@ def hold(
         *(_each(mech, x, what, len(poses)) for x, what in zip(motion, "va", strict=True)),
     )
     smooth = without_dry_friction(mech)
+    holders = mech._actuated if which is None else np.array(mech._indices(which, "by"), dtype=np.int32)
     state = _with_rates(smooth, state)
-    _, speed, acceleration = state
-    torques = smooth.inverse_dynamics(poses, speed, acceleration, actuated=which)
-    loads = [torques.tau, torques.constraint_force, smooth.bias(poses, speed)]
+    torques = smooth.inverse_dynamics(state[0], state[1], state[2], actuated=which)
+    torques, friction = with_sliding_friction(mech, state, torques, holders)
+    loads = [torques.tau, torques.constraint_force, smooth.bias(poses, state[1]), friction]
     size = np.max([np.max(np.abs(x), axis=-1, initial=0.0) for x in loads], axis=0)
     held = np.asarray(torques.residual) <= MISSING * size
     lam, open_ = _share(smooth, state, torques, stiff) if stiff else (torques.lam, mech.nc > 0)
-    moved = _forces(smooth, state, lam, torques.constraint_force)
+    moved = replace(_forces(mech, state, lam, torques.constraint_force), _friction=friction)
     if ignored := ignored_moments(mech.model, partial(moved.reaction, frame="B")):
         warn(ignored)
     columns = mech.actuators if which is None else which
     motors = {name: np.where(held, x, np.nan) for name, x in zip(columns, torques.u.T, strict=True)}
-    about = _said(mech, torques, held, any(x is not None for x in motion))
+    about = _said(mech, torques, held, (any(x is not None for x in motion), friction))
     given: dict[str, Any] = dict(zip("qva", state, strict=True))
-    parts: dict[str, Any] = {"_mech": smooth, "_motion": moved, "_frame": frame, "_open": open_}
+    parts: dict[str, Any] = {"_mech": mech, "_motion": moved, "_frame": frame, "_open": open_}
     return Holding(motors, held, **given, tau=torques.tau, message=about, index=index, **parts)
 
 
@@ -273,13 +275,16 @@ def _share(
     return lam, not determined
 
 
-def _said(mech: Mechanism, torques: Torques, held: npt.NDArray[np.bool_], moves: bool) -> str:
-    """What users should know about the forces."""
+def _said(mech: Mechanism, torques: Torques, held: npt.NDArray[np.bool_], given: tuple[bool, Array]) -> str:
+    """What users should know about the forces; given: whether a motion is, and its friction."""
+    moves, friction = given
     text = [f"Held at {int(held.sum())} of {len(held)} poses."]
     if not held.all():
         text.append(f"Forces of {float(np.max(torques.residual)):.4g} (N or N m) are missing.")
     if not held.all() or torques.exceeded or moves:
         text.append(torques.message)
-    if sticks(mech.model):
+    if sticks(mech.model) and friction.any():
+        text.append("Dry friction of what moves is part of it.")
+    elif sticks(mech.model):
         text.append("Dry friction is left out: at rest it may hold a part of this, or all.")
     return " ".join(text)

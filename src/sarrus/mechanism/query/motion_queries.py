@@ -207,7 +207,8 @@ class MotionQueries(Core):
 
         Motors hold with forces of least norm where there are more than freedoms. Where redundant joints leave
         open how they share a load, multipliers are of least norm, or joints give way by `compliance`. Dry
-        friction is left out. Poses that the motors cannot hold have NaN.
+        friction of coordinates that move is part of the forces, also by load; at rest it is left out. Poses
+        that the motors cannot hold have NaN.
 
         Args:
             q: poses (n, nq), one pose (nq,), or one path of `sweep`.

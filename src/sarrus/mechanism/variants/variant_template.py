@@ -151,6 +151,6 @@ def _columns(
         kept = {name: tuple(declared[name]) for name in kept}
         said = {name: tuple(each) for name, each in others.items() if holds_varied(list(each))}
     for one in later:
-        tree, forces, changed = changed_columns(tree, forces, **one)
+        tree, forces, changed = changed_columns(tree, forces, kept["constraints"], **one)
         columns |= changed
     return columns, said, {"tree": tree, "forces": forces, **kept}

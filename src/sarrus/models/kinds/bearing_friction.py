@@ -12,7 +12,6 @@ from ...errors import ModelError
 from ..base.kind import Checks
 from ..tree.tree import Tree
 from .forces import Force, ForceTable
-from .parameters import COORDINATE_FORCES, kind_number
 
 __all__ = ["BearingFriction"]
 
@@ -43,6 +42,7 @@ class BearingFriction(Force):
 
     needs_position: ClassVar[bool] = False
     sticks: ClassVar[bool] = True
+    across_axis: ClassVar[bool] = True
     checks: ClassVar[Checks] = {
         "coordinate": text, "mu": nonnegative, "radius": nonnegative, "length": nonnegative, "middle": number
     }  # fmt: skip
@@ -51,6 +51,11 @@ class BearingFriction(Force):
     radius: float = 0.0
     length: float = 0.0
     middle: float = 0.0
+
+    @property
+    def size(self) -> float:
+        """Friction per unit of load."""
+        return self.mu * (self.radius or 1.0)
 
     @property
     def by_load(self) -> bool:  # type: ignore[override]
@@ -77,8 +82,7 @@ class BearingFriction(Force):
                 f"{where}: middle of a BearingFriction says where the middle of its length is, but it has no"
                 f" length; got middle {self.middle:g}. Give length= too."
             )
-        kinds, at = (table.coordinates.columns.get(name, []) for name in ("cf_kind", "cf_v"))
-        if (kind_number(COORDINATE_FORCES, "BearingFriction"), k) in zip(kinds, at, strict=True):
+        if k in table.journals:
             raise ModelError(
                 f"{where}: {self.coordinate!r} has a BearingFriction already, and each would carry the whole"
                 " load of the joint. Give one, with the mean of mu radius over its bearings."
@@ -88,7 +92,9 @@ class BearingFriction(Force):
         along = -self.middle if owner.backwards else self.middle
         joint: Any = owner.joint
         p = place.X_NB.apply(along * joint.direction)
-        parameters = {"direction": 0.0, "node": place.node, **size, "p": p}
+        directed = dict.fromkeys(("source", "with", "against"), 0.0)
+        parameters = {"direction": 0.0, "node": place.node, **size, "p": p, **directed}
+        table.journals.add(k)
         table.coordinates.add("BearingFriction", parameters, q=max(tree.coordinate_q[k], 0), v=k)
 
     def doubt(self, length: float) -> str:

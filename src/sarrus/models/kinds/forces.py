@@ -43,6 +43,8 @@ class Force(Kind):
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
         by_formula: Whether the kernel computes it from expressions.
         by_load: Whether it is friction that depends on the loads of joints.
+        across_axis: Whether these are forces and moments across the axis of the joint.
+        of_worm: Whether it is the friction between the teeth of a worm and its wheel.
         of_body: Whether a function of a body's pose and twist computes it.
         of_state: Whether a function of the user's computes it as the rate of a state.
         sticks: Whether it is dry friction, whose force at rest is what holds.
@@ -51,6 +53,8 @@ class Force(Kind):
     needs_position: ClassVar[bool] = True
     by_formula: ClassVar[bool] = False
     by_load: ClassVar[bool] = False
+    across_axis: ClassVar[bool] = False
+    of_worm: ClassVar[bool] = False
     of_body: ClassVar[bool] = False
     of_state: ClassVar[bool] = False
     sticks: ClassVar[bool] = False
@@ -65,6 +69,10 @@ class Force(Kind):
 
     def _fields_called(self, *names: str) -> tuple[str, ...]:
         return tuple(getattr(self, name) for name in names if hasattr(self, name))
+
+    def loaded_coordinate(self, constraints: Mapping[str, Any]) -> str:
+        """Of friction by load: the coordinate that it holds, in a mechanism with these constraints."""
+        return self.coordinates()[0]
 
     @abstractmethod
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
@@ -276,10 +284,13 @@ class ForceTable:
         bodies: Forces between bodies.
         coordinates: Forces on coordinates.
         formulas: Forces by formulas.
+        journals: Coordinates whose BearingFriction carries the load of the joint.
+        meshes: Number and declaration of what loads bodies by its multiplier, gears among it, by names.
     """
 
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
+    def __init__(self, tree: Tree, meshes: Mapping[str, tuple[int, Any]]) -> None:
+        self._tree, self.meshes = tree, meshes
+        self.journals: set[int] = set()
         self._joints: dict[str, Any] = {
             name: np.array(tree.each(name)) for name in ("armature", "damping", "friction", "friction_speed")
         }
@@ -324,9 +335,12 @@ class ForceTable:
         return {**none, **self._joints, **both, **self.formulas.columns}
 
 
-def force_arrays(tree: Tree, forces: Sequence[tuple[str, Force]]) -> dict[str, Any]:
+def force_arrays(
+    tree: Tree, forces: Sequence[tuple[str, Force]], constraints: Sequence[tuple[str, Any]]
+) -> dict[str, Any]:
     """The fields of the kernel's model that forces, friction and stops fill."""
-    table = ForceTable(tree)
+    meshes = [(name, given) for name, given in constraints if given.loads_by_kernel]
+    table = ForceTable(tree, {name: (i, given) for i, (name, given) in enumerate(meshes)})
     for name, force in forces:
         force.lower(f"force {name!r}", tree, table)
     table.add_joint_friction()

@@ -257,7 +257,9 @@ def as_formulas(force: Force, where: str) -> Force:
     if force.of_body:
         pose = known_pose(signals("place", range(3)), signals("attitude", range(9)).reshape(3, 3))
         found = called(function, (no_time(), pose, signals("twist", range(6))), where)
-        return FormulaForce(_listed(found, where), body=force.body, point=force.point, axes=force.axes)
+        on_body: Any = force
+        place = {name: getattr(on_body, name) for name in ("body", "point", "axes")}
+        return FormulaForce(_listed(found, where), **place)
     if on := force.coordinates():
         found = called(function, (no_time(), signals("value", on), signals("speed", on)), where)
         return FormulaForce(_listed(found, where), coordinate=on)
