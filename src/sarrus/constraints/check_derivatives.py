@@ -7,7 +7,6 @@ functions need short steps, corners have two slopes. What is refused is wrong by
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..differences import slope
-from ..errors import InputError, SarrusWarning
+from ..errors import InputError, warn
 
 if TYPE_CHECKING:
     from ..models.model import Driver
@@ -119,11 +118,9 @@ def check_speed(name: str, drive: Driver, t0: float, t1: float) -> None:
     except InputError:  # not a number somewhere: the run says so when it gets there
         return
     if 4 * missed > len(times):
-        warnings.warn(
+        warn(
             f"Drive {name!r} changes too fast, or has too many corners, for differences over 4 ms: its speeds"
-            " and forces may be wrong. Give rate= and acceleration=.",
-            SarrusWarning,
-            stacklevel=5,  # the caller of simulate
+            " and forces may be wrong. Give rate= and acceleration=."
         )
 
 

@@ -8,7 +8,6 @@ The spline is a term of a coupling (kernels/constraints/coupling_terms.hpp).
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, nonnegative, numbers, point, text
-from ..errors import InputError, ModelError, SarrusWarning
+from ..errors import InputError, ModelError, warn
 from ..models.base.axes import Axis, canonical_axis, direction
 from ..models.base.kind import Checks
 from ..models.base.pose import Pose
@@ -200,11 +199,9 @@ def _warn_of_kinks(x: Array, y: Array) -> None:
     if not np.any(kink | jump):
         return
     k = int(np.argmax(np.where(kink | jump, size, 0.0)))
-    warnings.warn(
+    warn(
         f"lifts of Cam have a {'jump' if jump[k] else 'kink'} at the angle {x[k]:.4g} rad: the spline through"
-        " them swings past the profile beside it. Round it off, or give more points there.",
-        SarrusWarning,
-        stacklevel=5,
+        " them swings past the profile beside it. Round it off, or give more points there."
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy.typing as npt
 
 from .._kernel import all_cores
-from ..errors import SarrusWarning
+from ..errors import warn
 from ..mechanism.core.modes import Mode
 from ..mechanism.core.slot_modes import ContactMode
 from ..mechanism.mechanism import Mechanism
@@ -95,5 +94,5 @@ def rollout(
     given = check_arguments(dict(locals()), all_cores())
     found = CopiesRun(given).run() if client is None else run_on_cluster(client, given)
     if doubt := doubt_about_steps(found.status, found.step_error, given.dt):
-        warnings.warn(doubt, SarrusWarning, stacklevel=2)
+        warn(doubt)
     return found

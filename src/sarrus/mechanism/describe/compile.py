@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._kernel import RANK_TOL
 from ...constraints.rows import Constraint, Rows, lower_constraints
 from ...dynamics.forces_without_bodies import unloading, without_loads, worms_beside
-from ...errors import ModelError, SarrusWarning, warn
+from ...errors import ModelError, warn
 from ...models.base.restore import MAKERS
 from ...models.contacts.surfaces import ContactPair, Surface
 from ...models.contacts.table import contact_arrays
@@ -78,7 +77,7 @@ def build_model(
     if not checked:
         for force, doubt in ((n, force.doubt(float(model.length))) for n, force in forces):
             if doubt:
-                warnings.warn(f"force {force!r}: {doubt}. It is used as given.", SarrusWarning, stacklevel=4)
+                warn(f"force {force!r}: {doubt}. It is used as given.")
         _warn_of_bearings(model)
         check_mass_matrix(tree, model.kernel, {body for _, given in constraints for body in given.bodies()})
     return model

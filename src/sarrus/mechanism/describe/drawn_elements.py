@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +14,7 @@ from ...arrays import mapping, number, numbers, positive, positive_whole, text
 from ...constraints.couplings import Drive
 from ...constraints.gears import Gear
 from ...constraints.moving_distances import Span
-from ...errors import InputError, SarrusWarning
+from ...errors import InputError, warn
 from ...models.base.pose import Pose
 from ...models.kinds.bushing import Bushing
 from ...models.kinds.point_pair import check_pair
@@ -61,11 +60,9 @@ def _extension(length: object, drawn: float, what: str) -> _Extension:
             " and twice of that; give the distance of the eyes, in metres, not how much longer it becomes."
         )
     if abs(start - drawn) > SAME_LENGTH * drawn:
-        warnings.warn(
+        warn(
             f"{what} is drawn {drawn:.9g} m long, but its length at t = 0 is {start:.9g} m: it starts there,"
-            " not as drawn.",
-            SarrusWarning,
-            stacklevel=4,
+            " not as drawn."
         )
     return _Extension(length, drawn)
 

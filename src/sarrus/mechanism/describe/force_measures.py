@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array, one_of, text
 from ...dynamics.reactions import FRAMES
-from ...errors import InputError, SarrusWarning, require_known
+from ...errors import InputError, require_known, warn
 from ...models.base.kind import Checks
 from ...models.model import Model
 from ...models.tree.bodies import GROUND
@@ -60,11 +59,9 @@ class _ForceMeasure(Measure, base=True):
         a = np.max(np.abs(states.motion.a / mech.units.unit), axis=-1)
         moves = int(np.sum(a > STILL * np.max(np.abs(mech.model.gravity), initial=1.0) / mech.length))
         if moves:
-            warnings.warn(
+            warn(
                 f"measure {name!r}: nothing holds the machine at {moves} of {len(a)} poses; the force is that"
-                " at the moment when it is let go. mech.hold(...) gives motor and joint forces at rest.",
-                SarrusWarning,
-                stacklevel=4,
+                " at the moment when it is let go. mech.hold(...) gives motor and joint forces at rest."
             )
 
 
@@ -134,18 +131,14 @@ class ForceIn(_ForceMeasure):
         self._warn_of_friction(states, values, name)
         declared = self.element in mech.actuators and bool(mech.passive)
         if not (rows or declared or np.any(values)) and self.element not in dict(mech.model.forces):
-            warnings.warn(
+            warn(
                 f"measure {name!r}: nothing drives {self.element!r}, so that the force in it is zero."
-                f"{self._acting(mech.model)} Give inputs, spec.actuate({self.element!r}) or a Drive.",
-                SarrusWarning,
-                stacklevel=5,
+                f"{self._acting(mech.model)} Give inputs, spec.actuate({self.element!r}) or a Drive."
             )
         if np.any(values[:1]) and not all(states.motion.lam_unique[0, row] for row, _ in rows):
-            warnings.warn(
+            warn(
                 f"measure {name!r}: redundant rows leave open how constraints share this load; the force is"
-                " one of many, that with the least multipliers. Motion.lam_unique tells which are unique.",
-                SarrusWarning,
-                stacklevel=5,
+                " one of many, that with the least multipliers. Motion.lam_unique tells which are unique."
             )
 
     def _warn_of_friction(self, states: MeasuredStates, values: Array, name: str) -> None:
@@ -155,11 +148,9 @@ class ForceIn(_ForceMeasure):
         if force is None or not force.sticks or not np.any(values[:1]):
             return
         if not all(states.motion.friction_unique[0, mech.names.index(name)] for name in force.coordinates()):
-            warnings.warn(
+            warn(
                 f"measure {name!r}: joints at rest leave open how they share this load; the friction is one"
-                " of many, that of least norm. Motion.friction_unique tells which are unique.",
-                SarrusWarning,
-                stacklevel=6,
+                " of many, that of least norm. Motion.friction_unique tells which are unique."
             )
 
     def _acting(self, model: Model) -> str:
@@ -205,9 +196,7 @@ class Reaction(_ForceMeasure):
         motion = states.mech.forward_dynamics(states.q[0], states.v[0], states.tau[0], t=float(states.t[0]))
         open_ = ~motion.reaction_unique(self.element, self.frame)
         if np.any(open_ & (np.abs(values[0]) > SMALL_LOAD * np.max(np.abs(values[0])))):
-            warnings.warn(
+            warn(
                 f"measure {name!r}: redundant rows leave open how joints share this load; the reaction is one"
-                " of many. Motion.reaction_unique tells which entries are determined.",
-                SarrusWarning,
-                stacklevel=5,
+                " of many. Motion.reaction_unique tells which entries are determined."
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array, point, text
-from ...errors import InputError, SarrusWarning
+from ...errors import InputError, warn
 from ...models.base.axes import Axis, canonical_axis, direction
 from ...models.base.kind import Checks
 from ...models.kinds.point_pair import PointPair, check_pair
@@ -107,11 +106,9 @@ class Angle(Measure):
             turns += np.sum(along * turning, axis=-1) / (4.0 * np.pi)
         missing = turns - np.diff(found) / (2.0 * np.pi)
         if np.any(np.abs(missing - np.round(missing)) > UNSURE_TURN):
-            warnings.warn(
+            warn(
                 f"The Angle from {self.a!r} to {self.b!r} turns so far between two kept states that its"
-                " whole turns may be miscounted; keep more states (t_eval, store_every).",
-                SarrusWarning,
-                stacklevel=4,
+                " whole turns may be miscounted; keep more states (t_eval, store_every)."
             )
         return found + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(np.round(missing))])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, names, number, takes
 from ...blas_threads import one_blas_thread
-from ...errors import InputError, SarrusWarning
+from ...errors import InputError, warn
 from ..core.core import Core, whole
 from ..describe.measure import measured
 from ..describe.measured_states import MeasuredStates
@@ -75,12 +74,10 @@ class DesignQueries(Core):
         gaps = np.abs(phi) / self.model.row_unit * self.model.holonomic
         if np.nanmax(gaps) > OPEN:
             i, row = np.unravel_index(int(np.nanargmax(gaps)), gaps.shape)
-            warnings.warn(
+            warn(
                 f"the pose{f' number {i}' if len(q) > 1 else ''} to measure leaves {self.row_names[row]!r}"
                 f" open by {gaps[i, row] * self.length:.2g} m: what is measured there belongs to no pose of"
-                f" {self._owner}. Start from mech.assemble(q).q or mech.project(q).",
-                SarrusWarning,
-                stacklevel=3,
+                f" {self._owner}. Start from mech.assemble(q).q or mech.project(q)."
             )
 
     def event(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...arrays import Array
-from ...errors import SarrusWarning
+from ...errors import warn
 from ..events.events import Event
 from ..events.interpolation import Manifold
 from ..events.limit_crossings import LimitWatch
@@ -90,7 +89,7 @@ class RunChecks:
         """What the message of a run that reached its end says about its accuracy; some of it warns."""
         doubts = [self._error.sentence(), drives_too_fast(self._system, self._driven_at)]
         for inaccurate in filter(None, doubts):
-            warnings.warn(inaccurate, SarrusWarning, stacklevel=5)
+            warn(inaccurate)
         o = self._options
         if o.integrator.adaptive:
             doubts.append(stretch.watch.energy.doubt(o.rtol))

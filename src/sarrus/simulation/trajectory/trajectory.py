@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from ...arrays import Array, frozen, numbers, read_only, truth
 from ...constraints.user_forces import user_wrenches
 from ...dynamics.contact_loads import wrenches_on_bodies
 from ...dynamics.forward import Motion
-from ...errors import InputError, SarrusWarning, unknown_name
+from ...errors import InputError, unknown_name, warn
 from ...mechanism.core.access import without_dry_friction
 from ...mechanism.describe.measure import measured
 from ...mechanism.describe.measured_states import MOTION, MeasuredStates
@@ -232,12 +231,10 @@ class Trajectory:
             error = between_error(manifold, steps, times, system.units.unit, o.control_dt)
             if error > max(MOST_TOLERANCES * o.rtol, LEAST_SHOWN):
                 said = "wrong" if error == np.inf else f"wrong by about {error:.1g}"
-                warnings.warn(
+                warn(
                     "at() interpolates between states that are far apart, as t_eval or store_every kept them:"
                     f" these states may be {said}, relative to one radian or L and to the largest speed."
-                    " Keep more, or name the times in t_eval.",
-                    SarrusWarning,
-                    stacklevel=2,
+                    " Keep more, or name the times in t_eval."
                 )
         if truth(project, "project") and o is not None:
             rows = Projector(system, o, manifold)(steps, times)

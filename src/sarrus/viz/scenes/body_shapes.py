@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
-from ...errors import InputError, SarrusWarning
+from ...errors import InputError, warn
 from ...mechanism.mechanism import Mechanism
 from ...models.shapes.visual import GREY, Visual
 from ...models.tree.bodies import GROUND
@@ -31,7 +30,7 @@ def shape_solids(
             surface = visual_surface(one)
         except (InputError, OSError) as error:
             text = f"pictures of {mech.name!r} leave out a shape of body {one.body!r}: {error}"
-            warnings.warn(text, SarrusWarning, stacklevel=2)
+            warn(text)
             continue
         color = colors.get(one.body, STEEL) if one.rgba in PLAIN else _hex(one.rgba)
         alpha = min(1.0, one.rgba[3])
