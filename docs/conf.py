@@ -20,6 +20,9 @@ extensions = [
     "site_index",
     "executed_pages",
     "api_reference",
+    "machine_wall",
+    "example_pages",
+    "search_results",
 ]
 root_doc = "README"  # site_index.py makes the tables of contents from its links
 exclude_patterns = ["extensions"]
@@ -36,10 +39,13 @@ python_maximum_signature_line_length = 90
 add_module_names = False
 toc_object_entries = False  # pages list their names themselves; half of the time went into these entries
 
+wall_machines: list[str] = []  # all of the library
+
 html_theme = "furo"
 html_title = f"sarrus {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "static" / "search_scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}

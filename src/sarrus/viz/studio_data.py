@@ -238,7 +238,7 @@ def _measure(mech: Mechanism, name: str, one: Measure) -> dict[str, Any] | None:
 
 
 def _force_in(mech: Mechanism, element: str) -> dict[str, Any] | None:
-    """How the page computes a ForceIn; None for what is not linear in a coordinate, or of several drives."""
+    """How the page computes a ForceIn; None for what is neither between two points, linear nor one row."""
     model = mech.model
     forces = [name for name, force in model.forces if force.bodies()]
     force = dict(model.forces).get(element)
@@ -246,7 +246,8 @@ def _force_in(mech: Mechanism, element: str) -> dict[str, Any] | None:
         return None
     if force is not None and element in forces:
         ends = [[model.body_index(body), *map(float, point)] for body, point in force.drawing().held]
-        return {"kind": "Spring", "force": forces.index(element), "a": ends[0], "b": ends[1]}
+        between = {"kind": "Spring", "force": forces.index(element)}
+        return between | {"a": ends[0], "b": ends[1]} if len(ends) == 2 else None
     if force is not None:
         given = dataclasses.asdict(force)
         if not set(given) <= LINEAR:
