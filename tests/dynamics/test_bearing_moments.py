@@ -86,3 +86,29 @@ def test_a_load_between_the_edges_of_a_bearing_says_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert run_down(mech) == pytest.approx(MU * R * LOAD, rel=1e-9)
+
+
+def turntable(lean: float = 0.0, gravity: float = G, collar: bool = False) -> sr.Mechanism:
+    """A disc of 10 kg on a shaft that leans from the vertical [rad]."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -gravity), name="turntable")
+    at = sr.Pose(rpy=(lean, 0, 0))
+    spec.body("disc", joint=sr.Revolute("z"), at=at, mass=10.0, inertia=(0.1, 0.1, 0.2))
+    if collar:
+        spec.force("collar", sr.ThrustFriction("disc", MU, radius=2 * R))
+    return spec.force("f", sr.BearingFriction("disc", MU, radius=R)).compile()
+
+
+def test_thrust_that_friction_ignores_is_said() -> None:
+    """10 kg press on a collar, whose friction no journal has; beyond 45 degrees they press less."""
+    mech = turntable()
+    with pytest.warns(
+        sr.SarrusWarning, match=r"forces along .* 'f' \(joint 'disc': 98\.1 N beside .* Thrust"
+    ):
+        sr.simulate(mech, (0, 0.1), v0=[5.0])
+    with pytest.warns(sr.SarrusWarning, match="forces along"):
+        turntable(0.5).hold([0.0], by=["disc"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sr.simulate(turntable(0.9), (0, 0.1), v0=[5.0])
+        sr.simulate(turntable(gravity=0.0), (0, 0.1), v0=[5.0])
+        sr.simulate(turntable(collar=True), (0, 0.1), v0=[5.0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ..arrays import one_of
-from ..dynamics.bearing_moments import ignored_moments
+from ..dynamics.bearing_moments import ignored_loads
 from ..dynamics.dry_friction import sticks
 from ..errors import InputError, warn
 from ..mechanism.core.contact_refusals import WAYS, has_contacts
@@ -169,12 +169,12 @@ def _changes(system: Any, options: Options) -> bool:
 def _begun(run: Trajectory) -> Trajectory:
     """The run; one that a function of the user's stopped at its start is an error in that function.
 
-    Warns where friction by load ignores moments that bearings carry.
+    Warns where friction by load ignores what bearings carry.
     """
     if run.status == Status.STOPPED and len(run.t) <= 1:
         raise InputError(run.message)
     model = getattr(run.system, "model", None)
     if model is not None and run.success and any(force.by_load for _, force in model.forces):
-        ignored = ignored_moments(model, lambda name: run.reaction(name, "B"))
+        ignored = ignored_loads(model, lambda name: run.reaction(name, "B"))
         warn(ignored) if ignored else None
     return run

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, fixed_shape, mapping, names, one_of
 from ...constraints.user_forces import user_wrenches
-from ...dynamics.bearing_moments import ignored_moments
+from ...dynamics.bearing_moments import ignored_loads
 from ...dynamics.dry_friction import sticks
 from ...dynamics.forward import Motion
 from ...dynamics.inverse import Torques
@@ -218,7 +218,7 @@ def hold(
     held = np.asarray(torques.residual) <= MISSING * size
     lam, open_ = _share(smooth, state, torques, stiff) if stiff else (torques.lam, mech.nc > 0)
     moved = replace(_forces(mech, state, lam, torques.constraint_force), _friction=friction)
-    if ignored := ignored_moments(mech.model, partial(moved.reaction, frame="B")):
+    if ignored := ignored_loads(mech.model, partial(moved.reaction, frame="B")):
         warn(ignored)
     columns = mech.actuators if which is None else which
     motors = {name: np.where(held, x, np.nan) for name, x in zip(columns, torques.u.T, strict=True)}
