@@ -45,7 +45,7 @@ def ignored_loads(model: Model, wrench: Callable[[str], Array]) -> str:
         if not (force.by_load and given.across_axis):
             continue
         owner = model.tree.by_name.owners[model.tree.coordinate(given.coordinate, "")]
-        axis, loads = np.asarray(owner.joint.direction), wrench(owner.name).reshape(-1, 6)
+        axis, loads = _axis(owner.joint), wrench(owner.name).reshape(-1, 6)
         said = {"moments across": _moments(given, float(model.length), axis, loads)}
         if given.coordinate not in collars:
             said["forces along"] = _thrust(given, ROUNDING * weight, axis, loads)
@@ -57,6 +57,11 @@ def ignored_loads(model: Model, wrench: Callable[[str], Array]) -> str:
         for what, joints in found.items()
         if joints
     )
+
+
+def _axis(hinge_or_slide: Any) -> Array:
+    """Unit vector of the axis of a joint in the axes of its body, (3,)."""
+    return np.asarray(hinge_or_slide.direction)
 
 
 def _across(axis: Array, x: Array) -> Array:
