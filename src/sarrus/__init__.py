@@ -97,6 +97,7 @@ if TYPE_CHECKING:
         simulate,
         study,
     )
+    from .twins import Twin, TwinError, twin
 
 # Imported when one of their names is first used: `import sarrus` loads what a Mechanism needs and no more.
 _LATE = {
@@ -107,6 +108,7 @@ _LATE = {
                       "linearize_trajectory"),
     "simulation": ("Contact", "CustomSystem", "Event", "LinearFeedback", "Rollout", "Study", "Switch",
                    "SwitchedTrajectory", "Trajectory", "rollout", "simulate", "study"),
+    "twins": ("Twin", "TwinError", "twin"),
 }  # fmt: skip
 
 __version__ = "0.1.0"
@@ -116,6 +118,8 @@ __all__ = [
     "Mechanism", "MechanismSpec", "Pose",
     # files and pickles
     "ActuatorLaw", "Visual", "from_mujoco", "from_pinocchio", "load", "load_spec", "restore", "save",
+    # closed robots for other simulators
+    "Twin", "TwinError", "twin",
     # what is done with it, and what comes back
     "Branch", "Chart", "Contact", "CustomSystem", "Decomposition", "Equilibrium", "Event", "Impact",
     "LinearFeedback", "LinearModel", "LinearTrajectory", "Rollout", "Study", "Switch", "SwitchedTrajectory",

@@ -30,7 +30,7 @@ FLOORS = [
     {"dynamics", "tracing"},
     {"mechanism"},
     {"formats", "library"},
-    {"bridge"},
+    {"bridge", "twins"},
     {"simulation"},
     {"design", "gym", "linearization"},
     {"control"},

@@ -253,7 +253,7 @@ class CFiles:
             f"{self.name}.h": self.header(),
             "main.c": self.example(),
         }
-        where = _folder(folder)
+        where = folder_of(folder)
         paths = where / f"{self.name}.c", where / f"{self.name}.h", where / "main.c"
         for path in paths:
             if path.exists() and not _ours(path):
@@ -273,7 +273,7 @@ def _ours(path: Path) -> bool:
     return path.is_file() and MADE.lower() in path.read_text(errors="replace")[:1000].lower()
 
 
-def _folder(folder: Any) -> Path:
+def folder_of(folder: Any) -> Path:
     """The folder, made where there is none."""
     try:
         if not str(folder):
