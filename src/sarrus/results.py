@@ -53,6 +53,8 @@ from .simulation.run.outcome import Status
 from .simulation.study import Study, StudyRow
 from .simulation.trajectory.switched_trajectory import SwitchedTrajectory
 from .simulation.trajectory.trajectory import Sample, Trajectory
+from .twins.limits import Polytope, TwinLimits
+from .twins.twin import Twin, TwinError
 
 __all__ = [
     # what a mechanism says of itself
@@ -64,6 +66,8 @@ __all__ = [
     # its dynamics
     "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Holding", "Impact", "Motion",
     "StepDerivatives", "Terms", "Torques", "Units",
+    # trees of closed robots
+    "Polytope", "Twin", "TwinError", "TwinLimits",
     # linear models
     "Equilibrium", "LinearModel", "LinearModels", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs

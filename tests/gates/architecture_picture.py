@@ -27,6 +27,7 @@ PURPOSES = {
     "gym": "environments",
     "simulation": "time: runs, events, modes, many copies",
     "bridge": "states to and from MuJoCo and Pinocchio",
+    "twins": "closed robots as trees, maps to their motors",
     "formats": "files in and out",
     "library": "ready-made mechanisms",
     "showcase": "their signature motions",

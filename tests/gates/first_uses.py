@@ -54,6 +54,11 @@ USES = {
     "assert isinstance(run.contacts, sr.results.ContactRecord); run.contacts.work\n"
     "f = m.forward_dynamics([0.1], [0.0]); f.contact_force, f.contact_unique\n"
     "f.contact_status, f.contact_residual",
+    "twin": "m = sr.library.pantograph_leg(); twin = sr.twin(m, ['thigh', 'shank'])\n"
+    "assert isinstance(twin, sr.Twin); assert isinstance(twin.limits([0.1, -0.8]), sr.results.TwinLimits)\n"
+    "assert isinstance(twin.limits([0.1, -0.8]).torque, sr.results.Polytope)\n"
+    "assert isinstance(twin.error([0.1, -0.8], [0, 0], [0, 0]), sr.TwinError)\n"
+    "twin.export_code(folder, 'numpy'); sr.results.Twin, sr.results.TwinError",
     "MechanismSpec.to_dict": SPEC + "assert sr.MechanismSpec.from_dict(spec.to_dict()).compile().nv == 1",
     "MechanismSpec.from_model": MECH + "assert sr.MechanismSpec.from_model(m.model).compile().nv == m.nv",
     "restore": MECH + "import pickle; assert pickle.loads(pickle.dumps(m)).names == m.names; sr.restore",

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import names
-from ..constraints.closures import Closure
 from ..errors import InputError, unknown_name
 from ..models.base.pose import Pose
+from ..models.model import RowGroup
 from ..models.tree.bodies import GROUND, Body
 from ..models.tree.joints import Fixed
 
@@ -102,11 +102,15 @@ def _refuse(bodies: dict[str, Body], inside: dict[str, Body], name: str) -> None
 def _welded(mech: Any, inside: dict[str, Body], bodies: dict[str, Body]) -> dict[str, tuple[str, Pose]]:
     """Bodies that Fixed closures hold on bodies of the tree, and what is fixed to those."""
     place: dict[str, tuple[str, Pose]] = {name: (name, Pose()) for name in (GROUND, *inside)}
-    loops = [one for _, one in mech.model.constraints if isinstance(one, Closure) and _is_weld(one)]
+    welds = [
+        one
+        for (_, one), group in zip(mech.model.constraints, mech.model.groups, strict=True)
+        if _is_weld(group)
+    ]
     before = -1
     while before != len(place):
         before = len(place)
-        for loop in loops:
+        for loop in welds:
             a, b = loop.ends()
             for one, other in ((a, b), (b, a)):
                 if one.body in place and other.body not in place:
@@ -119,5 +123,6 @@ def _welded(mech: Any, inside: dict[str, Body], bodies: dict[str, Body]) -> dict
     return {name: found for name, found in place.items() if name not in inside and name != GROUND}
 
 
-def _is_weld(loop: Closure) -> bool:
-    return isinstance(loop.joint, Fixed) and not loop.left_out
+def _is_weld(group: RowGroup) -> bool:
+    """Whether a closure holds its bodies in all directions."""
+    return group.kind == Fixed.__name__ and group.rows.stop - group.rows.start == 6

@@ -91,12 +91,12 @@ def _poses(parts: CodeParts, found: tuple[StartFit, ...]) -> Array:
 
 def _said(twin: Any, found: tuple[StartFit, ...], share: float) -> list[str]:
     """The comment at the top of a file."""
-    ranges = dict.fromkeys(text for fit in found for text in range_text(twin.mech, fit))
+    ranges = dict.fromkeys(text for fit in found for text in range_text(twin.loops, fit))
     lines = [
         f"Tree twin of {_plain(twin.mech.name)}, {MADE}. Units: m, rad, N, kg, s.",
         f"v_s: {_plain(', '.join(twin.serial))}.",
         f"q_m, tau_m: {_plain(', '.join(twin.motor_names))}.",
-        f"Made for {_plain('; '.join(ranges))} (from the reference where a joint is a ball or free);",
+        f"Made for {_plain('; '.join(ranges))} (balls and Free joints: from the reference);",
         f"{share:.0%} of poses there give results, guards say where there is none.",
     ]
     return [piece for line in lines for piece in _wrapped(line)]

@@ -1,8 +1,8 @@
 """All coordinates of a closed robot as a function of some of them, on the branch of its default state.
 
 Newton's method on the rows of each block (`partition`), along the straight line from the reference to the
-given coordinates. A step along it is taken only if its correction is small and no block turns over: the
-determinant of a block changes its sign where branches meet.
+given coordinates. A step along it is taken only if its correction is small and the determinant of no block
+changes by more than a factor: where it vanishes branches meet, and steps come to an end before.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..arrays import Array
 from .charts import Chart
 from .partition import Partition
 
-CLOSED = 1e-13  # residual without units at which Newton's method ends, besides rounding
 LOOSE = 1e-8  # residual that is accepted on the way
 CORRECTION = 0.15  # largest Newton step on the way [rad], lengths divided by L
 STEPS = 8  # Newton steps at one point of the way
-SHORTEST = 1e-3  # of the way: shorter steps give up
+SHORTEST = 1e-6  # of the way: shorter steps give up
+FACTOR = 2.0  # by which a determinant may change in one step
 FLAT = 1e-7  # singular value of a block at which coordinates no longer follow
 LOST, SINGULAR = 1, 2
 TROUBLE = {
@@ -58,7 +58,6 @@ class LoopMap:
         self.mech, self.split = mech, split
         self.chart = Chart(mech, q0)
         self._rows = np.array([i for one in split.blocks for i in one.rows], dtype=int)
-        self.signs = self._signs(self._jacobian(np.array(q0)[None]), np.array(q0)[None])
 
     # ------------------------------------------------------------------ evaluation
 
@@ -89,11 +88,19 @@ class LoopMap:
         unit = self.mech.units.unit
         return np.asarray(self.chart.slopes(q) / unit[:, None] * unit)
 
-    def _signs(self, J: Array, q: Array) -> Array:
-        """Sign of the determinant of each block (B, blocks)."""
-        slopes = self._slopes(q)
-        found = [np.linalg.slogdet(self._square(one, J, slopes))[0] for one in self.split.blocks]
-        return np.array(found).reshape(len(found), len(q)).T
+    def _determinants(self, q: Array) -> tuple[Array, Array]:
+        """Sign and logarithm of the determinant of each block (B, blocks)."""
+        J, slopes = self._jacobian(q), self._slopes(q)
+        found = [np.linalg.slogdet(self._square(one, J, slopes)) for one in self.split.blocks]
+        signs, logs = (np.array([one[k] for one in found]).reshape(len(found), len(q)).T for k in (0, 1))
+        return signs, logs
+
+    def _same_branch(self, q: Array, ahead: Array) -> npt.NDArray[np.bool_]:
+        """Whether no block has turned over, or nearly, between two poses (B,)."""
+        (sign, log), (sign_ahead, log_ahead) = self._determinants(q), self._determinants(ahead)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(log_ahead - log) <= np.log(FACTOR)
+        return np.asarray(np.all((sign == sign_ahead) & near, axis=1))
 
     def _newton(self, q: Array) -> tuple[Array, Array, Array]:
         """Newton step (B, nv) at poses, residual (B,) and smallest singular value of the blocks (B,)."""
@@ -165,7 +172,7 @@ class LoopMap:
             ahead = self.mech.integrate(ahead, move * unit)
             if np.all((residual < LOOSE) | (total > CORRECTION)):
                 break
-        same = np.asarray(np.all(self._signs(self._jacobian(ahead), ahead) == self.signs, axis=1))
+        same = self._same_branch(q, ahead)
         return ahead, np.asarray((residual < LOOSE) & (total <= CORRECTION) & same)
 
     def _finish(self, q: Array, status: npt.NDArray[np.int_]) -> tuple[Array, Array, npt.NDArray[np.int_]]:

@@ -2,8 +2,9 @@
 
 Pieces that a tree can carry: the mass of a linkage body at the points where something holds it and at its
 centre, the body itself, each fixed to any body of the tree that it is linked to; and armature of joints. How
-much of each, not less than nothing, is found by least squares (NNLS): the tree then has, as nearly as such
-pieces can, the mass matrix and the gravity forces of the closed robot at the reference pose. The masses of a
+much of each, not less than nothing, is found by least squares (NNLS) in the metric of the mass matrix: the
+tree then has, as nearly as such pieces can, the mass matrix and the gravity forces of the closed robot at the
+reference pose. The masses of a
 linkage body always add up to its own.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from ..arrays import Array
 from ..models.tree.bodies import GROUND, Body
 from .chain import Chain
 
+USUAL = 10.0  # acceleration [rad/s^2], lengths divided by L: how errors of gravity and of inertia compare
 WHOLE = 1e4  # weight of "masses add up" against forces of the same size
 
 
@@ -78,10 +81,8 @@ class Lumping:
         pieces = list(self._pieces())
         single = [k for k, i in enumerate(self.tree.model.coordinate_q) if i >= 0]
         sources = list(dict.fromkeys(one.source for one in pieces))
-        weight = self._weights()
-        columns = [weight * self._effect(one) for one in pieces]
-        columns += [weight * self._armature(k) for k in single]
-        wanted = weight * self._wanted()
+        columns = [self._effect(one) for one in pieces] + [self._armature(k) for k in single]
+        wanted = self._wanted()
         size = np.abs(wanted).max(initial=0.0) or 1.0
         share = np.array(
             [[float(one.source == name) for one in pieces] + [0.0] * len(single) for name in sources]
@@ -148,19 +149,26 @@ class Lumping:
 
     # ------------------------------------------------------------------ least squares
 
-    def _weights(self) -> Array:
-        """Errors of the mass matrix relative to its diagonal, of forces to what accelerates it by g / L."""
-        own = np.sqrt(np.diag(self.N.T @ self.mech.mass_matrix(self.q) @ self.N))
-        usual = max(float(np.linalg.norm(self.gravity)), 1e-9) / self.mech.length * self.tree.units.unit
-        return np.concatenate([self._entries(1.0 / np.outer(own, own)), 1.0 / (own**2 * usual)])
+    @cached_property
+    def _metric(self) -> tuple[Array, float]:
+        """L^-1 of the closed robot's M = L L.T, and the size of L.T a for usual accelerations a."""
+        L = np.linalg.cholesky(self.N.T @ self.mech.mass_matrix(self.q) @ self.N)
+        usual = USUAL * self.tree.units.unit
+        return np.asarray(np.linalg.inv(L)), float(np.linalg.norm(L.T @ usual)) / np.sqrt(len(usual))
+
+    def _measured(self, M: Array, force: Array) -> Array:
+        """Changes of M and of forces, as relative errors of accelerations in the metric of M."""
+        inverse, usual = self._metric
+        return np.concatenate([self._entries(inverse @ M @ inverse.T), inverse @ force / usual])
 
     def _armature(self, k: int) -> Array:
         """What armature of one coordinate adds."""
-        return np.concatenate([self._entries(np.diag(np.eye(self.tree.nv)[k])), np.zeros(self.tree.nv)])
+        return self._measured(np.diag(np.eye(self.tree.nv)[k]), np.zeros(self.tree.nv))
 
     def _entries(self, M: Array) -> Array:
-        """A symmetric matrix as a vector."""
-        return np.asarray(M[np.triu_indices(len(M))])
+        """A symmetric matrix as a vector of the same norm."""
+        i, j = np.triu_indices(len(M))
+        return np.asarray(M[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
 
     def _effect(self, one: Piece) -> Array:
         """What a piece adds to the mass matrix and to gravity; on the ground nothing."""
@@ -169,12 +177,12 @@ class Lumping:
         J = self.tree.jacobian(self.q_s, one.owner, one.com)
         R = self.tree.pose(self.q_s, one.owner).rotation
         M = one.mass * J[:3].T @ J[:3] + J[3:].T @ (R @ one.inertia @ R.T) @ J[3:]
-        return np.concatenate([self._entries(M), one.mass * J[:3].T @ self.gravity])
+        return self._measured(M, one.mass * J[:3].T @ self.gravity)
 
     def _wanted(self) -> Array:
         M = self.N.T @ self.mech.mass_matrix(self.q) @ self.N - self.tree.mass_matrix(self.q_s)
         pull = self.N.T @ self._gravity(self.mech, self.q) - self._gravity(self.tree, self.q_s)
-        return np.concatenate([self._entries(M), pull])
+        return self._measured(M, pull)
 
     def _gravity(self, mech: Any, q: Array) -> Array:
         total = np.zeros(mech.nv)

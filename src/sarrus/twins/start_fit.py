@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from .loop_map import LoopMap
-from .partition import Block, Indices
+from .partition import Block
 
 REACH = 0.6  # half a range where joints have no limits [rad], lengths divided by L
 DEGREES = (2, 3, 4, 5, 6, 7)
@@ -23,7 +23,7 @@ MOST_TERMS = 130  # of a polynomial
 CLOSE = 2e-3  # error that is small enough [rad], lengths divided by L
 SHARE = 0.9  # of poses in a range at which the loops must close
 SHRINK = 0.85
-TRIES = 14
+TRIES = 24
 SAMPLES = 4  # poses for each term of the largest polynomial
 
 
@@ -118,8 +118,9 @@ def _polynomial(block: Block, ends: tuple[Array, Array], x: Array, y: Array, mec
     return StartFit(block, terms, coefficients, middle, half, error)
 
 
-def range_text(mech: Any, fit: StartFit) -> list[str]:
-    """Names and ranges of given coordinates, for comments."""
-    given: Indices = fit.block.given
-    lower, upper = fit.middle - fit.half, fit.middle + fit.half
-    return [f"{mech.names[k]} {a:.3g} .. {b:.3g}" for k, a, b in zip(given, lower, upper, strict=True)]
+def range_text(loops: LoopMap, fit: StartFit) -> list[str]:
+    """Names and ranges of given coordinates, for comments; of balls and Free joints from the reference."""
+    names, place = loops.mech.names, loops.mech.model.coordinate_q
+    here = [loops.chart.q0[place[k]] if place[k] >= 0 else 0.0 for k in fit.block.given]
+    ends = zip(fit.block.given, fit.middle - fit.half + here, fit.middle + fit.half + here, strict=True)
+    return [f"{names[k]} {lower:.3g} .. {upper:.3g}" for k, lower, upper in ends]

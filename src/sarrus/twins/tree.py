@@ -56,7 +56,7 @@ class TreeBuilder:
         losses = self._losses(N)
         bodies = tuple(_with_coordinates(body, lumped.armature, losses) for body in lumped.bodies)
         tree = self._spec(bodies, {}, inputs).compile().with_default(self.q_s)
-        springs = self._springs(tree, N)
+        springs = self._springs(tree)
         if springs:
             tree = self._spec(bodies, springs, inputs).compile().with_default(self.q_s)
         return MadeTree(tree, tuple(self.left_out))
@@ -111,40 +111,40 @@ class TreeBuilder:
         found = zip(seen_d.tolist(), seen_f.tolist(), strict=True)
         return {name: one for name, one in zip(names, found, strict=True) if any(one)}
 
-    def _springs(self, tree: Mechanism, N: Array) -> dict[str, JointSpring]:
+    def _springs(self, tree: Mechanism) -> dict[str, JointSpring]:
         """Springs of linkages as springs of the joints: their force and stiffness at the reference pose."""
         inside = {"ground", *self.chain.names}
         dropped = [name for name, one in self.mech.model.forces if not self._stays(one, inside)]
         if not dropped:
             return {}
+        declared = self.mech.model.declared
+        kept = tuple((name, one) for name, one in declared["forces"] if name not in dropped)
+        free = MechanismSpec.from_declared(declared | {"forces": kept, "recipe": None}).compile()
         single = [k for k, i in enumerate(tree.model.coordinate_q) if i >= 0]
-        size = NUDGE * tree.units.unit
-        force, stiffness = self._missing(tree, self.q_s), np.zeros(tree.nv)
+        size, force = NUDGE * tree.units.unit, self._force(free, self.q_s)
+        stiffness = np.zeros(tree.nv)
         for k in single:
-            ahead, behind = (
-                self._missing(tree, tree.integrate(self.q_s, s * size[k] * np.eye(tree.nv)[k]))
-                for s in (1, -1)
-            )
+            step = size[k] * np.eye(tree.nv)[k]
+            ahead, behind = (self._force(free, tree.integrate(self.q_s, s * step)) for s in (1, -1))
             stiffness[k] = (ahead - behind)[k] / (2.0 * size[k])
-        least = SOFT * np.abs(stiffness).max(initial=0.0)
         found = {}
         for k in single:
-            if stiffness[k] > least:
+            if stiffness[k] > SOFT * np.abs(stiffness).max():
                 rest = self.q_s[tree.model.coordinate_q[k]] - force[k] / stiffness[k]
                 found[f"{tree.names[k]}.linkage"] = JointSpring(
                     tree.names[k], float(stiffness[k]), float(rest)
                 )
         self.left_out.append(
-            f"forces of linkages ({', '.join(dropped)}) are springs of the joints, equal at the reference"
-            " pose"
+            f"forces of linkages ({', '.join(dropped)}) are springs of the joints, each by itself, equal at"
+            " the reference pose"
         )
         return found
 
-    def _missing(self, tree: Mechanism, q_s: Array) -> Array:
-        """Generalized force at rest that the closed robot needs more than the tree (nv_s,)."""
-        found = self.loops.solve(q_s[None])
-        own = found.N[0].T @ self.mech.bias(found.q[0], np.zeros(self.mech.nv))
-        return np.asarray(own - tree.bias(q_s, np.zeros(tree.nv)))
+    def _force(self, free: Mechanism, q_s: Array) -> Array:
+        """What forces of linkages, which `free` has not, do against the joints at rest (nv_s,)."""
+        found, rest = self.loops.solve(q_s[None]), np.zeros(self.mech.nv)
+        own = self.mech.bias(found.q[0], rest) - free.bias(found.q[0], rest)
+        return np.asarray(found.N[0].T @ own)
 
 
 def _with_coordinates(body: Any, armature: dict[str, float], losses: dict[str, tuple[float, float]]) -> Any:

@@ -17,6 +17,7 @@ from .chain import chain_of
 from .limits import polytope, torque_rows
 from .loop_map import LoopMap
 from .partition import partition, pattern
+from .report import report
 from .robot_checks import check_robot, speeds_of
 from .statics import RANK, Statics
 from .tree import TreeBuilder
@@ -91,6 +92,9 @@ class Twin(Statics):
 
     def __repr__(self) -> str:
         return f"Twin({self.mech.name!r}, serial={list(self.serial)}, motors={list(self.motor_names)})"
+
+    def __str__(self) -> str:
+        return report(self)
 
     # ------------------------------------------------------------------ dynamics
 
