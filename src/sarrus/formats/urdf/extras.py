@@ -7,7 +7,7 @@ from sarrus.formats.reading.meshes import Places
 from sarrus.formats.reading.messages import MISSING_MESH, OUTSIDE_MESH, Omitted
 from sarrus.formats.writing.kept_declarations import URDF_TAG
 
-KNOWN = ("joint", "loop_joint", "default_state", "transmission", "material", URDF_TAG)
+KNOWN = ("joint", "loop_joint", "constraint", "default_state", "transmission", "material", URDF_TAG)
 
 
 def note_extras(robot: Element, omitted: Omitted, contacts: bool) -> None:

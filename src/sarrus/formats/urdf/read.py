@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sarrus.constraints.couplings import Coupling
-from sarrus.errors import InputError, unknown_name
+from sarrus.errors import InputError, require_known, unknown_name
 from sarrus.formats.collisions.hulls import CORNERS, corners_wanted
 from sarrus.formats.collisions.read_collisions import CollisionReader
 from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
@@ -27,8 +27,10 @@ from sarrus.formats.reading.meshes import Places
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.reading.outside import Outside
 from sarrus.formats.urdf.collisions import read_collisions
+from sarrus.formats.urdf.constraints import TAG, read_constraint
 from sarrus.formats.urdf.extras import find_meshes, note_extras, reflected_rotor
 from sarrus.formats.urdf.inertia import HERE, Inertia, check_inertia, grains, inertia_of, lumped, pose_of
+from sarrus.formats.urdf.loops_yaml import CLOSED_BY, LoopsFile, loops_beside
 from sarrus.formats.urdf.tree import by_name, ends_of, tree_order
 from sarrus.formats.urdf.visuals import read_visuals
 from sarrus.formats.writing.kept_declarations import URDF_TAG, ReadDeclarations
@@ -125,12 +127,16 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
     beside = None if folder is None else folder / f"{Path(robot.source).stem}{BESIDE}"
     if beside is not None and beside.is_file():
         robot.children += parse(beside.read_bytes(), beside.name).children
+    loops = None if folder is None else loops_beside(folder / robot.source)
+    for joint in robot.all("joint") if loops is not None else ():
+        kind = loops.joints.get(joint.attributes.get("name", "")) if loops else None
+        joint.attributes |= {"type": kind} if kind else {}
     kept = ReadDeclarations(robot.first(URDF_TAG))
     kept.merge_balls(robot)
     note_extras(robot, omitted, options.contacts)
     meshes = find_meshes(robot, Places(folder, options.folders, options.outside), omitted)
     reader = _Reader(robot, options, omitted, kept)
-    spec = reader.read()
+    spec = reader.read(loops)
     spec.visuals = read_visuals(robot, reader.body_of_link, meshes)
     if options.contacts:
         reader.add_contacts(meshes)
@@ -170,7 +176,8 @@ class _Reader:
         self.inertias, self.armature = self._inertias()
         self.rotors = dict(map(reflected_rotor, robot.all("transmission")))
 
-    def read(self) -> FileSpec:
+    def read(self, loops: LoopsFile | None) -> FileSpec:
+        """The description; loops: what a file beside it says."""
         self._add_root()
         for joint, parent, child in self.order:
             self._add_joint(joint, parent, child)
@@ -178,7 +185,11 @@ class _Reader:
             self._add_mimic(joint)
         for loop in self.robot.all("loop_joint"):
             self._add_loop(loop)
+        for constraint in self.robot.all(TAG):
+            self._add_constraint(constraint)
         self._add_actuators()
+        if loops is not None:
+            self._add_beside(loops)
         self.kept.declare(self.spec, self.body_of_link)
         self._add_state()
         return self.spec
@@ -200,8 +211,9 @@ class _Reader:
         for joint, parent, child in self.order:
             note = found.fix if _kind(joint, TREE_JOINTS) == "fixed" else found.join
             note(bodies[child], bodies[parent])
-        for loop in self.robot.all("loop_joint"):
-            found.join(*(bodies[loop.one(end).text("link")] for end in ("link1", "link2")))
+        for tag, ends in (("loop_joint", ("link1", "link2")), (TAG, ("parent", "child"))):
+            for loop in self.robot.all(tag):
+                found.join(*(bodies[loop.one(end).text("link")] for end in ends))
 
     def _inertias(self) -> tuple[dict[str, Inertia], dict[str, float]]:
         """Inertias of the links, and the armature of joints that carry none."""
@@ -305,6 +317,33 @@ class _Reader:
             gone = tuple(loop.text("left_out", "").split())
             at_a, at_b = map(pose_of, ends)
             self.spec.close(name, a, b, joint, at_a=at_a, at_b=at_b, left_out=gone)
+
+    def _add_constraint(self, element: Element) -> None:
+        """A loop by `<constraint>`."""
+        with element.context():
+            loop = read_constraint(element, LOOP_JOINTS)
+            for link in loop.links:
+                require_known("link", link, self.links, "<constraint>")
+            a, b = (self.body_of_link[link] for link in loop.links)
+            at_a, at_b = loop.at
+            name, gone = element.text("name"), loop.left_out
+            self.spec.close(name, a, b, loop.joint, at_a=at_a, at_b=at_b, left_out=gone)
+
+    def _add_beside(self, loops: LoopsFile) -> None:
+        """Loops and motors by the YAML file beside the URDF."""
+        for i, ((a, b), kind) in enumerate(zip(loops.pairs, loops.kinds, strict=True), start=1):
+            for link in (a, b):
+                require_known("link", link, self.links, "closed_loop of the YAML file")
+            self.spec.close(f"closed_loop{i}", self.body_of_link[a], self.body_of_link[b], CLOSED_BY[kind]())
+        if loops.motors is not None:
+            self.spec.actuate()
+            for name in loops.motors:
+                require_known("joint", name, self.body_of_joint, "name_mot of the YAML file")
+                self.spec.actuate(self.body_of_joint[name], limits=self._effort_of(name))
+
+    def _effort_of(self, name: str) -> tuple[float, float] | None:
+        limit = self.joints[name].first("limit")
+        return effort_limits(0.0 if limit is None else limit.number("effort", 0.0))
 
     def _add_state(self) -> None:
         """Positions of `<default_state>`, which `save` writes."""

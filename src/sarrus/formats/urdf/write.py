@@ -17,8 +17,10 @@ import numpy as np
 from sarrus.arrays import Array
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.couplings import Coupling
-from sarrus.errors import AssemblyError
+from sarrus.errors import AssemblyError, InputError
 from sarrus.formats.reading.messages import Omitted
+from sarrus.formats.urdf.constraints import write_constraint
+from sarrus.formats.urdf.loops_yaml import CLOSED_BY, LoopsFile, loops_text
 from sarrus.formats.urdf.visuals import write_visual
 from sarrus.formats.urdf.write_collisions import write_collision
 from sarrus.formats.writing.bodies import WrittenBodies, WrittenBody, WrittenJoint, write_bodies
@@ -32,6 +34,7 @@ from sarrus.models.tree.bodies import GROUND, UNLIMITED, Body
 from sarrus.models.tree.joint import NodeKind
 from sarrus.models.tree.joints import Planar, Universal
 
+LOOPS = ("loop_joint", "constraint", "yaml")  # how loops are written
 WORLD = "world"  # what readers call the fixed root link
 OPEN = 1e9  # effort that stands for no limit, velocity for none [N m, rad/s]
 INTERFACE = "hardware_interface/EffortJointInterface"
@@ -41,14 +44,21 @@ TYPES = {
 }
 
 
-def urdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
-    """The content of a URDF file; what URDF cannot say goes to `omitted`."""
-    return document(_robot(mech, path, omitted))
+def urdf_bytes(mech: Mechanism, path: Path, omitted: Omitted, loops: str = LOOPS[0]) -> bytes:
+    """The content of a URDF file; what URDF cannot say goes to `omitted`. loops: one of LOOPS."""
+    return document(_robot(mech, path, omitted, loops)[0])
+
+
+def urdf_and_yaml(mech: Mechanism, path: Path, omitted: Omitted) -> tuple[bytes, bytes]:
+    """The tree with links where loops are closed, and the YAML file that says which of them coincide."""
+    root, writer = _robot(mech, path, omitted, "yaml")
+    file = LoopsFile(tuple(writer.pairs), tuple(writer.pair_kinds), tuple(writer.driven), {})
+    return document(root), loops_text(file).encode()
 
 
 def urdf_and_loops(mech: Mechanism, path: Path, omitted: Omitted) -> tuple[bytes, bytes]:
     """The tree alone, and what only our reader knows: loops and the default state, for a file beside it."""
-    root = _robot(mech, path, omitted)
+    root = _robot(mech, path, omitted)[0]
     loops = ET.Element("loops", name=mech.name)
     for element in [one for one in root if one.tag in ("loop_joint", "default_state", URDF_TAG)]:
         root.remove(element)
@@ -56,10 +66,13 @@ def urdf_and_loops(mech: Mechanism, path: Path, omitted: Omitted) -> tuple[bytes
     return document(root), document(loops)
 
 
-def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
+def _robot(
+    mech: Mechanism, path: Path, omitted: Omitted, loops: str = LOOPS[0]
+) -> tuple[ET.Element, _Writer]:
     written = write_bodies(mech, np.array(mech.neutral()), several=False, offsets=False)
     root = ET.Element("robot", name=mech.name)
     writer = _Writer(mech, written, omitted, root)
+    writer.loops = loops
     writer.write_tree()
     writer.write_constraints()
     writer.write_actuators()
@@ -79,7 +92,7 @@ def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
     if tuple(mech.model.gravity.tolist()) != GRAVITY:
         writer.kept.gravity()
     writer.kept.write(root, URDF_TAG)
-    return root
+    return root, writer
 
 
 class _Writer:
@@ -89,6 +102,9 @@ class _Writer:
         self.links = {GROUND: add(root, "link", name=WORLD)}
         self.joints: dict[str, ET.Element] = {}
         self.driven = {one.name: (one.lower, one.upper) for one in mech.model.actuators}
+        self.loops = LOOPS[0]
+        self.pairs: list[tuple[str, str]] = []  # links that a YAML file closes
+        self.pair_kinds: list[str] = []
         self.dampers: dict[str, float] = {}
         for _, force in mech.model.forces:
             if isinstance(force, JointDamper):
@@ -217,6 +233,37 @@ class _Writer:
                 self.kept.constraint(name, entry)
 
     def _write_loop(self, name: str, entry: Closure) -> None:
+        {
+            "loop_joint": self._write_loop_joint,
+            "constraint": self._write_constraint,
+            "yaml": self._write_pair,
+        }[self.loops](name, entry)
+
+    def _ends(self, entry: Closure) -> list[tuple[str, Pose]]:
+        """Link and frame of both ends."""
+        found = [self.written.frame(one.body, one.at) for one in entry.ends()]
+        return [(WORLD if owner == GROUND else owner, at) for owner, at in found]
+
+    def _write_constraint(self, name: str, entry: Closure) -> None:
+        write_constraint(
+            self.root, name, entry, dict(zip(("parent", "child"), self._ends(entry), strict=True))
+        )
+
+    def _write_pair(self, name: str, entry: Closure) -> None:
+        """Two links for a YAML file, where it can say how they are closed."""
+        kind = next((k for k, joint in CLOSED_BY.items() if type(entry.joint) is joint), None)
+        if kind is None or entry.left_out:
+            raise InputError(
+                f"loops='yaml': loop {name!r} is closed by a {type(entry.joint).__name__}; the YAML file"
+                " knows Fixed (6d) and Spherical (3d) only; write loops='constraint'."
+            )
+        pair = [f"{name}_A", f"{name}_B"]
+        for link, (owner, at) in zip(pair, self._ends(entry), strict=True):
+            self._joint(f"{link}_fixed", "fixed", owner, self._link(link), at)
+        self.pairs.append((pair[0], pair[1]))
+        self.pair_kinds.append(kind)
+
+    def _write_loop_joint(self, name: str, entry: Closure) -> None:
         kind = type(entry.joint).__name__.lower()
         gone = " ".join(entry.left_out) or None
         loop = add(self.root, "loop_joint", name=name, type=kind, left_out=gone)
