@@ -22,6 +22,7 @@ from sarrus.commands.motion import (
     write_report,
     write_studio,
 )
+from sarrus.commands.overview import grouped
 from sarrus.commands.reports import check, convert, demo, show_library, show_study
 from sarrus.commands.start import MOTOR_HELP, SPEED_HELP, START_HELP, Start
 from sarrus.simulation.stepping.methods import METHODS
@@ -63,7 +64,8 @@ def empty_app() -> Any:
 
     app = typer.Typer(
         name="sarrus",
-        help="Mechanisms with closed loops: what they can do, and whether they can be assembled.",
+        cls=grouped(),
+        help="Mechanisms with closed loops: see them move, ask what they can do, simulate them.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -74,7 +76,7 @@ def empty_app() -> Any:
 
     @app.callback()
     def main_command(version: bool = shown) -> None:
-        """Mechanisms with closed loops: what they can do, and whether they can be assembled."""
+        """Mechanisms with closed loops: see them move, ask what they can do, simulate them."""
 
     return app
 
@@ -84,7 +86,7 @@ def add_file_commands(typed: Any) -> None:
     import typer
 
     app: typer.Typer = typed
-    file_argument = typer.Argument(help="MJCF, URDF, SDF, USD or JSON file.")
+    file_argument = typer.Argument(help=NAME_HELP)
     target_argument = typer.Argument(help="File to write: .xml (MJCF), .urdf, .sdf or .json.")
     copy_option = typer.Option(None, help="Write a copy whose loops close: .xml, .urdf, .sdf or .json.")
 
@@ -95,8 +97,8 @@ def add_file_commands(typed: Any) -> None:
         root: str = typer.Option("fixed", help="Root link of a URDF: 'fixed' to the ground or 'free'."),
         repaired: Path | None = copy_option,
     ) -> None:
-        """Load a file, assemble it and report what it can do: mobility, redundant rows, gaps of loops,
-        inertias that cannot be, what is not modelled. Exit code 1 if it cannot be assembled."""
+        """Assemble a file or a library mechanism and report what it can do: mobility, redundant rows, gaps of
+        loops, inertias that cannot be, what is not modelled. Exit code 1 if it cannot be assembled."""
         raise typer.Exit(check(file, as_json, root, repaired))
 
     @app.command("convert")

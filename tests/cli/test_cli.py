@@ -179,3 +179,21 @@ def test_version_units_and_demo_are_said_right() -> None:
     assert said("--version").strip() == f"sarrus {sr.__version__}"
     assert "[s]" in said("study", "--help")
     assert "one of its five" in said("--help")
+
+
+def test_help_lists_every_command_once_and_whole() -> None:
+    """In groups, and no line is cut."""
+    from sarrus.commands.completion import commands_of
+    from sarrus.commands.overview import GROUPS
+
+    listed = [name for commands in GROUPS.values() for name in commands]
+    assert sorted(listed) == sorted(commands_of(build_app()))
+    usage, *lines = run("--help").stdout.splitlines()
+    assert not any("..." in line for line in lines) and "COMMAND" in usage
+    assert all(any(line.startswith(f"  {name} ") for line in lines) for name in listed)
+
+
+def test_check_takes_library_names_and_names_the_nearest() -> None:
+    assert run("check", "five_bar").exit_code == 0
+    unknown = run("check", "fivebar")
+    assert unknown.exit_code == 1 and "Did you mean 'five_bar'?" in unknown.output

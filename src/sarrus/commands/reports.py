@@ -48,17 +48,23 @@ def _not_saved(mech: Mechanism, path: Path) -> str | None:
 def convert(source: Path, target: Path, root: str, strict: bool, sidecar: bool) -> Answer:
     """Write a file in another format."""
     options: dict[str, Any] = {"root": root} if root != "fixed" else {}
-    mech = load(source, strict=strict, **options)
+    mech = _described(source, options | {"strict": strict})
     written = save(mech, target, strict=strict, sidecar=sidecar)
     loops = len({group.name for group in mech.model.groups})
     data = {"written": str(written), "nv": mech.nv, "loops": loops, "nu": mech.nu}
     return Answer(f"{written}: {mech.nv} coordinates, {loops} loops and couplings, {mech.nu} actuators", data)
 
 
+def _described(file: Path, options: dict[str, Any]) -> Mechanism:
+    """A mechanism of a file or, where there is no such file, of the library."""
+    a_name = not file.suffix and not file.exists()
+    return found(str(file)) if a_name else load(file, **options)
+
+
 def _loaded(file: Path, options: dict[str, Any]) -> tuple[Mechanism | None, str | None]:
     """The mechanism, if the file describes one, and the error that prevents its use, if any."""
     try:
-        mech = load(file, **options)
+        mech = _described(file, options)
     except SarrusError as error:
         return None, str(error)
     try:
