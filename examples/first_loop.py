@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["sarrus[viz]"]
 # ///
-"""The loop of the README, docs/static/five_bar.gif: a five-bar falls through its singular pose, beside Baumgarte.
+"""The loop of the README, docs/static/five_bar.gif: a five-bar falls through a singular pose, beside others.
 
 Both runs take steps of 1 ms by RK4, on the right with Lagrange multipliers and Baumgarte's gains (10, 10).
 """
