@@ -101,7 +101,7 @@ def test_energy_over_many_steps():
 
 @pytest.mark.slow
 def test_energy_over_a_million_steps():
-    run = sr.simulate(sr.library.bricard(), (0.0, 1000.0), store_every=1000)
+    run = sr.simulate(sr.library.bricard(), (0.0, 1000.0), store_every=1000, dt=1e-3)
     assert np.abs(run.energy - run.energy[0]).max() < 1e-9
     assert run.drift.max() <= 1e-12
 
