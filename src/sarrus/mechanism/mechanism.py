@@ -25,6 +25,7 @@ from .query.motion_queries import MotionQueries
 from .query.pose_queries import PoseQueries
 from .query.recorded_code import longest_of, program_of
 from .query.report import report
+from .query.step_gradients import StepGradients
 from .query.time_steps import TimeSteps
 from .variants.changed_copies import ChangedCopies
 
@@ -38,6 +39,7 @@ class Mechanism(
     MotionQueries,
     FrictionQueries,
     TimeSteps,
+    StepGradients,
     DesignQueries,
     InertiaQueries,
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,43 +17,64 @@ from .sticking import held_by_contacts, without_surfaces
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
-WHAT = "step_derivatives"
 APART = 1e-6  # of one radian, L, and their rates: states of differences
 
 
-def touched_slopes(mech: Mechanism, given: tuple[Any, ...], options: dict[str, Any]) -> StepDerivatives:
+def touched_slopes(
+    mech: Mechanism, given: tuple[Any, ...], options: dict[str, Any], what: str, differences: bool = True
+) -> StepDerivatives:
     """Derivatives of steps of states q, v, u, tau: exact where contacts stick or are open, else differences.
 
     Args:
         mech: the mechanism.
         given: q, v, u, tau.
         options: dt, t, method and substeps.
+        what: who asks, for messages.
+        differences: whether one-sided differences serve where contacts slide or change, with a warning;
+            otherwise such states are refused.
     """
     q, v, u, tau = given
     force = mech._applied(q, tau, u, None)
     states, batch = mech._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
     bare = type(mech)(without_surfaces(mech.model), mech.default)
-    parts = [_of_one(mech, bare, tuple(x[i] for x in states), options) for i in range(len(states[0]))]
+    asked = _Asked(mech, bare, options, what, differences)
+    parts = [_of_one(asked, tuple(x[i] for x in states)) for i in range(len(states[0]))]
     stacked = [np.stack([getattr(part, name) for part in parts]) for name in ("A", "B", "q", "v")]
     A, B, q1, v1 = (x.reshape(*batch, *x.shape[1:]) for x in stacked)
     return StepDerivatives(A, B, q1, v1, np.zeros(batch, dtype=np.int32))
 
 
-def _of_one(
-    mech: Mechanism, bare: Mechanism, state: tuple[Array, ...], options: dict[str, Any]
-) -> StepDerivatives:
+@dataclass(frozen=True)
+class _Asked:
+    """A call of `touched_slopes`; bare: the mechanism without its surfaces."""
+
+    mech: Mechanism
+    bare: Mechanism
+    options: dict[str, Any]
+    what: str
+    differences: bool
+
+
+def _of_one(asked: _Asked, state: tuple[Array, ...]) -> StepDerivatives:
+    mech, bare, options, what = asked.mech, asked.bare, asked.options, asked.what
     q, v, force = state
     after = mech.step(q, v, tau=force, **options)
     free = bare.step(q, v, tau=force, **options)
     if np.array_equal(free.q, after.q) and np.array_equal(free.v, after.v):
         return bare.step_derivatives(q, v, tau=force, **options)
     try:
-        held = held_by_contacts(mech, State(q, v), force, options["t"], WHAT)
+        held = held_by_contacts(mech, State(q, v), force, options["t"], what)
         why = "" if held is not None and _sticks_on(mech, q, after) else "a contact changes its mode"
     except InputError as error:
-        held, why = None, str(error).removeprefix(f"{WHAT}: ").split(". ")[0]
+        held, why = None, str(error).removeprefix(f"{what}: ").split(". ")[0]
     if held is None or why:
-        warn(f"{WHAT}: {why}; derivatives there are one-sided differences.")
+        if not asked.differences:
+            raise InputError(
+                f"{what}: {why}, and the step has no derivatives there. Take a state or a dt within which"
+                ' contacts stick or stay open, contacts="ignore", or the one-sided differences of'
+                " step_derivatives."
+            )
+        warn(f"{what}: {why}; derivatives there are one-sided differences.")
         return _differences(mech, state, after, options)
     found = held.step_derivatives(q, v, tau=force, **options)
     return StepDerivatives(found.A, found.B, np.array(after.q), np.array(after.v), found.status)

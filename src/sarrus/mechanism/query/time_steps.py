@@ -265,7 +265,7 @@ class TimeSteps(Core):
         """
         if surfaces_act(self.model, contacts, "step_derivatives"):
             wanted = {"dt": dt, "t": self._time(t), "method": method, "substeps": substeps}
-            return touched_slopes(whole(self), (q, v, u, tau), wanted)
+            return touched_slopes(whole(self), (q, v, u, tau), wanted, "step_derivatives")
         refuse_rest(self.model, v, "step_derivatives")
         dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
         explicit = tuple(name for name, one in METHODS.items() if not one.implicit)
