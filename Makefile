@@ -33,13 +33,15 @@ define BUILD_KERNEL
 endef
 
 # What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one; the
-# extra wasm comes when it is needed); names as arguments: these packages alone.
+# extra wasm comes when it is needed; make bridges installs torch, jax, casadi and crocoddyl); names as arguments: these
+# packages alone.
 define LIST_REQUIREMENTS
 import re, sys, tomllib
 table = tomllib.load(open("pyproject.toml", "rb"))
 extras = table["project"]["optional-dependencies"]
 wanted = [table["build-system"]["requires"], table["project"]["dependencies"]]
-wanted += [extras[name] for name in extras if name not in ("gpu", "wasm")]
+wanted += [extras[name] for name in extras
+           if name not in ("gpu", "wasm", "torch", "jax", "casadi", "crocoddyl")]
 lines = sorted({line for group in wanted for line in group})
 print("\n".join(line for line in lines if not sys.argv[1:] or re.match(r"[\w-]+", line)[0] in sys.argv[1:]))
 endef

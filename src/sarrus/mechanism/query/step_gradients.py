@@ -65,7 +65,7 @@ class StepGradients(Core):
             SarrusError: the step of a single state failed, or a parameter opens an overconstrained loop.
         """
         end = _cotangent(cotangent, self.nq, self.nv, self._owner)
-        options = {"tau": tau, "method": method, "contacts": contacts}
+        options: Any = {"tau": tau, "method": method, "contacts": contacts}
         parts = positive_whole(substeps, "`substeps`")
         times = [(t + k * dt / parts, dt / parts) for k in range(parts)]
         states: list[Any] = [(q, v)]
@@ -79,7 +79,7 @@ class StepGradients(Core):
         if parameters is None:
             return cast(tuple[Any, ...], gradient)
         wanted = names(parameters, "parameters")
-        require_all_known("parameter", wanted, self.parameters)
+        require_all_known("parameter", wanted, whole(self).parameters)
         call = (q, v, u, dt, t), {**options, "substeps": substeps}
         return *gradient, {name: _by_parameter(whole(self), call, name, end) for name in wanted}
 
