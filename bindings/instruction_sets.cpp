@@ -31,6 +31,7 @@ struct InstructionSet {
                    isa::batch_table(),    \
                    isa::pose_table(),     \
                    isa::run_table(),      \
+                   isa::gradient_table(), \
                    isa::control_table(),  \
                    isa::contact_table(),  \
                    isa::problem_table()}; \

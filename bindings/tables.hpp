@@ -6,6 +6,7 @@
 #include "contacts/problem_table.hpp"
 #include "control/control_table.hpp"
 #include "poses/pose_table.hpp"
+#include "runs/gradient_table.hpp"
 #include "runs/run_table.hpp"
 
 namespace sarrus {
@@ -15,21 +16,23 @@ struct Tables {
   const BatchTable& batches;
   const PoseTable& poses;
   const RunTable& runs;
+  const GradientTable& gradients;
   const ControlTable& control;
   const ContactTable& contacts;
   const ProblemTable& problems;
 };
 
 // Each instruction set defines these in its own namespace: variant.cpp in batches/, poses/, runs/, control/
-// and contacts/, problem_variant.cpp in contacts/.
-#define SARRUS_DECLARE_TABLES(isa)     \
-  namespace isa {                      \
-  const BatchTable& batch_table();     \
-  const PoseTable& pose_table();       \
-  const RunTable& run_table();         \
-  const ControlTable& control_table(); \
-  const ContactTable& contact_table(); \
-  const ProblemTable& problem_table(); \
+// and contacts/, gradient_variant.cpp in runs/, problem_variant.cpp in contacts/.
+#define SARRUS_DECLARE_TABLES(isa)       \
+  namespace isa {                        \
+  const BatchTable& batch_table();       \
+  const PoseTable& pose_table();         \
+  const RunTable& run_table();           \
+  const GradientTable& gradient_table(); \
+  const ControlTable& control_table();   \
+  const ContactTable& contact_table();   \
+  const ProblemTable& problem_table();   \
   }
 
 }  // namespace sarrus

@@ -129,6 +129,23 @@ nb::tuple step_derivatives(const Queries& s, nb::tuple state, nb::tuple inputs, 
   return nb::make_tuple(A, B, q, v, status);
 }
 
+// (q, v, tau, swept): gradients along position increments, by v and by forces of those by the state after a
+// step, `end` (q, v) with the batch axes of the states; where swept is 0 they are not there.
+nb::tuple step_gradient(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time,
+                        const RunOptions& options, nb::tuple end) {
+  Steps x(s, state, inputs, time, options, nb::none());
+  const CheckedArguments& c = x.c;
+  Dense by_q(end[0], "gradient by q", {c.count, c.m.nq}), by_v(end[1], "gradient by v", {c.count, c.m.nv});
+  NewArray q = c.out({c.m.nv}), v = c.out({c.m.nv}), tau = c.out({c.m.nv});
+  auto swept = c.out<unsigned char>({});
+  x.each([&](long i, States from, const StepCall& call) {
+    long k = i * c.m.nv;
+    s.k.tables.gradients.step_gradient(
+        c.m, from, call, {by_q.data + i * c.m.nq, by_v.data + k, q + k, v + k, tau + k, swept + i});
+  });
+  return nb::make_tuple(q, v, tau, swept);
+}
+
 }  // namespace query
 }  // namespace
 
@@ -137,7 +154,8 @@ void bind_steps(nb::class_<Queries>& queries) {
       .def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none(),
            "watch"_a = false)
       .def("step_derivatives", &query::step_derivatives, "state"_a, "inputs"_a, "time"_a, "options"_a,
-           "evaluator"_a.none());
+           "evaluator"_a.none())
+      .def("step_gradient", &query::step_gradient, "state"_a, "inputs"_a, "time"_a, "options"_a, "end"_a);
 }
 
 }  // namespace sarrus

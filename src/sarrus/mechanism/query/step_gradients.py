@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, names, positive_whole, state
+from ...arrays import Array, BoolArray, flatten_batch, names, positive, positive_whole, state
 from ...differences import slope_terms
+from ...dynamics.step_derivatives import StepDerivatives
 from ...errors import InputError, SarrusError, require_all_known
 from ..core.core import Core, whole
 from .contact_slopes import touched_slopes
 from .contact_steps import surfaces_act
 from .position_rates import increments_of_positions, rates_of_positions
+from .time_steps import METHODS, step_options
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
 Gradient = tuple[Array, Array, Array]
+WHAT = "step_vjp"
 APART = 2e-3  # of a parameter: values of the differences of order six
 TERMS = slope_terms(6)
 
@@ -45,14 +48,15 @@ class StepGradients(Core):
         """Gradients by q, v and u of a number that depends on the state after `step`: reverse mode.
 
         The step is that of normalized quaternions and of the projected state. Gradients by q are those by its
-        entries, quaternions included; see section 8 of docs/notation.md. Regular steps of fixed Runge-Kutta
-        methods are swept backwards in compiled code, at the cost of a few steps; others take the columns of
-        `step_derivatives`. Batch axes allowed; batches use all cores.
+        entries, quaternions included; see section 8 of docs/notation.md. Steps of fixed Runge-Kutta methods
+        away from singular poses are swept backwards in compiled code, at the cost of a few steps; others take
+        the columns of `step_derivatives`. Batch axes allowed; batches use all cores.
 
         Args:
-            q, v, u, dt, t, tau, method, substeps, contacts: those of `step`.
+            q, v, u, dt, t, tau, method, substeps, contacts: those of `step`; explicit methods.
             cotangent: gradients by the state after the step: by its q (nq,) and its v (nv,).
-            parameters: names of parameters of the description to differentiate by, too.
+            parameters: names of parameters of the description to differentiate by, too: by differences of
+                order six, of copies with other values whose constraints the state is projected onto.
 
         Returns:
             Gradients by q (nq,), by v (nv,) and by u (nu,); with `parameters` also {name: gradient}, a number
@@ -63,18 +67,26 @@ class StepGradients(Core):
             InputError: a contact slides, closes or changes within the step, dry friction does not slide all
                 along it, or Python functions would have to be differentiated.
             SarrusError: the step of a single state failed, or a parameter opens an overconstrained loop.
+
+        Example:
+
+            >>> import sarrus as sr
+            >>> mech = sr.library.pendulum()
+            >>> by_q, by_v, by_u = mech.step_vjp([0.3], [0.0], [0.0], 1e-2, cotangent=([1.0], [0.0]))
+            >>> bool(abs(by_v[0] - 0.01) < 1e-4)  # the angle after 0.01 s grows by 0.01 s times the speed
+            True
         """
         end = _cotangent(cotangent, self.nq, self.nv, self._owner)
         options: Any = {"tau": tau, "method": method, "contacts": contacts}
-        parts = positive_whole(substeps, "`substeps`")
-        times = [(t + k * dt / parts, dt / parts) for k in range(parts)]
+        parts, dt = positive_whole(substeps, "`substeps`"), positive(dt, "`dt`")
+        times = [(self._time(t) + k * dt / parts, dt / parts) for k in range(parts)]
         states: list[Any] = [(q, v)]
         for start, h in times[:-1]:
-            after = whole(self).step(*states[-1], u, h, start, **options)
+            after = whole(self).step(*states[-1], u, dt=h, t=start, **options)
             states.append((after.q, after.v))
         gradient: Any = (*end, 0.0)
         for (start, h), x in zip(reversed(times), reversed(states), strict=True):
-            now = self._step_vjp((*x, u), (start, h), gradient[:2], options)
+            now = self._through((*x, u, tau), (start, h), gradient[:2], options)
             gradient = (*now[:2], gradient[2] + now[2])
         if parameters is None:
             return cast(tuple[Any, ...], gradient)
@@ -83,30 +95,76 @@ class StepGradients(Core):
         call = (q, v, u, dt, t), {**options, "substeps": substeps}
         return *gradient, {name: _by_parameter(whole(self), call, name, end) for name in wanted}
 
-    def _step_vjp(
+    def _through(
         self, given: tuple[Any, ...], time: tuple[float, float], end: tuple[Array, Array], options: Any
     ) -> Gradient:
-        """Gradients of one part of a step of q, v, u; time: its beginning and its length [s]."""
+        """Gradients of one part of a step of q, v, u, tau; time: its beginning and its length [s]."""
         pose = state(given[0], "q", self.nq, self._owner)
-        A, B, q1 = self._slopes(given, time, options)
-        back = _pulled(rates_of_positions(self.model, q1), end[0])
-        out = np.concatenate(np.broadcast_arrays(back, end[1]), axis=-1)
-        found = _pulled(A, out)
-        by_q = _pulled(increments_of_positions(self.model, pose), found[..., : self.nv])
-        return by_q, found[..., self.nv :], _pulled(B, out)
+        acts = surfaces_act(self.model, options["contacts"], WHAT)
+        plain = not acts and self._modes is None and not self.model.functions
+        swept = self._swept(given, time, end, options["method"]) if plain else None
+        along, by_v, by_u = self._by_columns(given, time, end, (acts, options)) if swept is None else swept
+        return _pulled(increments_of_positions(self.model, pose), along), by_v, by_u
+
+    def _swept(
+        self, given: tuple[Any, ...], time: tuple[float, float], end: tuple[Array, Array], method: str
+    ) -> Gradient | None:
+        """Gradients along increments of q, by v and by u, in compiled code; None where a state is not swept.
+
+        States of a batch that are not swept one by one take the columns of `step_derivatives`.
+        """
+        if not isinstance(method, str) or method not in METHODS:
+            return None  # refused where columns are asked for
+        try:
+            force = self._applied(given[0], given[3], given[2], None)
+            parts = [(self._positions(given[0]), "q"), (self._tangent(given[1], "v"), "v"), (force, "tau")]
+            (q, v, tau, *ends), batch = flatten_batch([*parts, *zip(end, CALLED, strict=True)])
+        except InputError:
+            return None  # states that are not finite, or refused with a message of the step
+        inputs, how = (self._actuated, self._applied), (time[0], time[1], 1)
+        found = self._queries.step_gradient(
+            (q, v, None, tau), inputs, how, step_options(method, sum(time)), tuple(ends)
+        )
+        swept = found[3].astype(bool)
+        if not swept.any():
+            return None
+        gradient = found[0], found[1], found[2][:, self._actuated]
+        if not swept.all():
+            self._fill((q, v, tau), (time, ends, method), ~swept, gradient)
+        along, by_v, by_u = (x.reshape(*batch, x.shape[-1]) for x in gradient)
+        return along, by_v, by_u
+
+    def _fill(self, states: tuple[Array, ...], how: Any, rest: BoolArray, gradient: Gradient) -> None:
+        """Puts the gradients of some states in by columns of `step_derivatives`."""
+        (q, v, tau), (time, ends, method) = (x[rest] for x in states), how
+        options = {"method": method, "contacts": "ignore"}
+        given, end = (q, v, None, tau), (ends[0][rest], ends[1][rest])
+        found = self._by_columns(given, time, end, (False, options))
+        for x, part in zip(gradient, found, strict=True):
+            x[rest] = part
+
+    def _by_columns(
+        self, given: tuple[Any, ...], time: tuple[float, float], end: tuple[Array, Array], how: Any
+    ) -> Gradient:
+        """The same by `step_derivatives`; how: whether surfaces act, and options."""
+        found = self._slopes(given, time, *how)
+        back = _pulled(rates_of_positions(self.model, found.q), end[0])
+        shape = np.broadcast_shapes(back.shape[:-1], end[1].shape[:-1])
+        out = np.concatenate([np.broadcast_to(x, (*shape, self.nv)) for x in (back, end[1])], axis=-1)
+        both = _pulled(found.A, out)
+        return both[..., : self.nv], both[..., self.nv :], _pulled(found.B, out)
 
     def _slopes(
-        self, given: tuple[Any, ...], time: tuple[float, float], options: Any
-    ) -> tuple[Array, Array, Array]:
-        """A and B of `step_derivatives`, and the positions after the step."""
-        q, v, u = given
+        self, given: tuple[Any, ...], time: tuple[float, float], acts: bool, options: Any
+    ) -> StepDerivatives:
+        q, v, u, tau = given
         asked = {"t": time[0], "dt": time[1], "method": options["method"]}
-        if surfaces_act(self.model, options["contacts"], "step_vjp"):
-            call = whole(self), (q, v, u, options["tau"]), {**asked, "substeps": 1}
-            found = touched_slopes(*call, "step_vjp", differences=False)
-        else:
-            found = whole(self).step_derivatives(q, v, u, tau=options["tau"], contacts="ignore", **asked)
-        return found.A, found.B, found.q
+        if acts:
+            return touched_slopes(whole(self), given, {**asked, "substeps": 1}, WHAT, differences=False)
+        return whole(self).step_derivatives(q, v, u, tau=tau, contacts="ignore", **asked)
+
+
+CALLED = ("cotangent[0]", "cotangent[1]")
 
 
 def _pulled(slopes: Array, gradient: Array) -> Array:
@@ -121,20 +179,21 @@ def _cotangent(given: Any, nq: int, nv: int, owner: str) -> tuple[Array, Array]:
             f"cotangent must be a pair, the gradients by q ({nq},) and by v ({nv},) after the step, got"
             f" {given!r:.80}."
         )
-    return state(given[0], "cotangent[0]", nq, owner), state(given[1], "cotangent[1]", nv, owner)
+    return state(given[0], CALLED[0], nq, owner), state(given[1], CALLED[1], nv, owner)
 
 
 def _by_parameter(mech: Mechanism, call: Any, name: str, end: tuple[Array, Array]) -> Array:
     """The gradient by one parameter, of order six: steps of copies, whose constraints the state is put on."""
-    (q, v, *rest), options = call
+    (q, v, u, dt, t), options = call
     value = mech.parameters[name]
     h = APART * (abs(value) or 1.0)
     total: Any = 0.0
     for k, weight in TERMS:
         copy = mech.with_(**{name: value + k * h})
         try:
-            after = copy.step(*copy.project(q, v, rest[2]), *rest, **options)
+            start = copy.project(q, v, t)
+            after = copy.step(*start, u, dt, t, **options)
         except SarrusError as error:
-            raise type(error)(f"step_vjp has no gradient by parameter {name!r}: {error}") from error
+            raise type(error)(f"{WHAT} has no gradient by parameter {name!r}: {error}") from error
         total = total + weight / h * (np.sum(end[0] * after.q, -1) + np.sum(end[1] * after.v, -1))
     return np.asarray(total)
