@@ -75,7 +75,7 @@ def test_refused_with_the_way_out() -> None:
         sr.bridge.jax(with_python_function())
     mech, q, v, u = moving("four_bar")
     b, (Q, V, U) = sr.bridge.jax(mech), arrays(q, v, u)
-    with pytest.raises(sr.InputError, match="have no derivatives themselves.*iLQR"):
+    with pytest.raises(sr.InputError, match=r"have no derivatives themselves.*iLQR"):
         jax.hessian(lambda u: b.step(Q, V, u)[1].sum())(U)
     with pytest.raises(sr.InputError, match=r"step: argument 3 must have the shape \(1,\)"):
         b.step(Q, V, jax.numpy.zeros(4))

@@ -37,6 +37,7 @@ GYM = "import sarrus.gym as gym; m = sr.library.pendulum()\n"
 GYM += "task = gym.Task(m, lambda t, q, v, u: q[:, 0], actuators=m.names, limits=[5.0])\n"
 LINEAR = "m = sr.library.pendulum(); found = sr.linearize(m, sr.equilibrium(m).q, inputs=m.names)\n"
 
+FOUND = "from importlib.util import find_spec\nif find_spec('{}'):\n"  # packages that make setup leaves out
 USES = {
     "MechanismSpec.compile": SPEC + "assert spec.compile().nv == 1",
     "MechanismSpec.compile(loop_tolerance)": SPEC + "assert spec.compile(loop_tolerance=1e-4).nv == 1",
@@ -77,6 +78,15 @@ USES = {
     "from_pinocchio": "import pinocchio\nmodel = pinocchio.buildSampleModelManipulator()\n"
     "bridge = sr.bridge.pinocchio(sr.from_pinocchio(model), model)\n"
     "assert isinstance(bridge, sr.bridge.PinocchioBridge)",
+    "Mechanism.step_vjp": MECH + "m.step_vjp(q, v, cotangent=(q, v))",
+    "bridge.torch": MECH + FOUND.format("torch") + "    b = sr.bridge.torch(m); b.step(q, v)\n"
+    "    assert isinstance(b, sr.bridge.TorchBridge)",
+    "bridge.jax": MECH + FOUND.format("jax") + "    b = sr.bridge.jax(m); b.step(q, v)\n"
+    "    assert isinstance(b, sr.bridge.JaxBridge)",
+    "bridge.casadi": MECH + FOUND.format("casadi") + "    b = sr.bridge.casadi(m); b.step(q, v)\n"
+    "    assert isinstance(b, sr.bridge.CasadiBridge)",
+    "bridge.crocoddyl": MECH + FOUND.format("crocoddyl") + "    b = sr.bridge.crocoddyl(m); b.step(q, v)\n"
+    "    assert isinstance(b, sr.bridge.CrocoddylBridge) and isinstance(b, sr.bridge.Bridge)",
     "bridge.servos": SPEC + "spec.actuate('a'); spec.laws['a'] = (sr.ActuatorLaw('servo'),)\n"
     "assert isinstance(sr.bridge.servos(spec.compile()), sr.bridge.Servos)",
     "decompose": MECH + "assert isinstance(sr.decompose(m.terms(q, v).J), sr.Decomposition)",

@@ -53,7 +53,10 @@ FORMULATIONS = (
     "partition",
     "lagrange",
 )
-OPTIONAL = ("control", "matplotlib", "mujoco", "pandas", "pinocchio")
+OPTIONAL = (
+    *("casadi", "control", "crocoddyl", "jax", "matplotlib", "mujoco", "pandas", "pinocchio"),
+    "torch",
+)
 
 
 PAGES = [path for path in DOCUMENTS if blocks(path.read_text(encoding="utf-8"))]

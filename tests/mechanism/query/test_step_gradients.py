@@ -55,7 +55,7 @@ def test_gradients_are_those_of_dual_numbers(name: str, options: dict) -> None:
 @pytest.mark.parametrize("name", ["four_bar", "dual_arm", "bricard", "dual_arm_box", "stewart", "quadruped"])
 def test_usual_steps_are_swept(name: str) -> None:
     """Compiled code finds them itself, and columns are not asked for."""
-    mech, q, v, u = moving(name)
+    mech, q, v, _ = moving(name)
     found = mech._queries.step_gradient(
         (q[None], v[None], np.zeros((1, mech.nu)), None),
         (mech._actuated, mech._applied),
@@ -132,7 +132,7 @@ def test_rates_and_increments_are_inverse() -> None:
     mech = sr.library.dual_arm_box()
     q = mech.default.q
     E, D = rates_of_positions(mech.model, q), increments_of_positions(mech.model, q)
-    assert D @ E == pytest.approx(np.eye(mech.nv), abs=1e-14)
+    assert pytest.approx(np.eye(mech.nv), abs=1e-14) == D @ E
     dv = 1e-6 * np.arange(1.0, mech.nv + 1)
     assert mech.integrate(q, dv) - mech.integrate(q, -dv) == pytest.approx(2.0 * E @ dv, abs=1e-13)
 
@@ -191,7 +191,7 @@ def test_contacts() -> None:
     end = [1.0], [1.0]
     falls = mech.step_vjp([0.5], [0.0], dt=1e-2, cotangent=end)
     assert falls[0] == pytest.approx([1.0]) and falls[1] == pytest.approx([1.01])
-    with pytest.raises(sr.InputError, match="step_vjp: .*no derivatives there.*ignore"):
+    with pytest.raises(sr.InputError, match=r"step_vjp: .*no derivatives there.*ignore"):
         mech.step_vjp([0.11], [-2.0], dt=1e-2, cotangent=end)
     through = mech.step_vjp([0.11], [-2.0], dt=1e-2, cotangent=end, contacts="ignore")
     assert through[0] == pytest.approx([1.0])
