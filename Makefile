@@ -47,13 +47,14 @@ print("\n".join(line for line in lines if not sys.argv[1:] or re.match(r"[\w-]+"
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup dev demo test slow bench gpu sanitize wasm wasm-check browser gallery docs wheel lint format clean
+.PHONY: help setup dev demo test slow bridges bench gpu sanitize wasm wasm-check browser gallery docs wheel lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
 	@echo "make test     lint, build what is needed and run the tests (make slow: the long ones)"
 	@echo "make setup    only build .venv and the compiled kernels"
 	@echo "make dev      compile the kernel fast for work on it: -Og, one instruction set; make setup compiles it in full again"
+	@echo "make bridges  installs PyTorch, JAX, CasADi and Crocoddyl and runs the tests of bridges to them"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
 	@echo "make gpu      tests and figures of recorded code on an NVIDIA GPU (GPU_PYTHON: a Python that has CuPy)"
 	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
@@ -143,6 +144,12 @@ test: lint setup browser
 
 slow: setup
 	$(PY) -m pytest -n 2 $(TEST_ARGS) -m slow
+
+# Bridges with gradients: packages of hundreds of megabytes that make setup leaves out. PyTorch's index for CPUs is given
+# in PIP_EXTRA_INDEX_URL where pip would take a build for CUDA.
+bridges: setup
+	$(PIP) install -q torch jax casadi crocoddyl
+	$(PY) -m pytest -n 2 $(TEST_ARGS) tests/bridge
 
 bench: setup
 	$(PY) -m bench

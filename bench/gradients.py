@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
+from sarrus.mechanism.query.position_rates import rates_of_positions
 
 from .report import Column, table
 
@@ -52,10 +53,9 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
     vjp = best(lambda: mech.step_vjp(q, v, u, cotangent=end), rounds)
     columns = best(lambda: mech.step_derivatives(q, v, u), rounds)
     found, slopes = mech.step_vjp(q, v, u, cotangent=end), mech.step_derivatives(q, v, u)
-    apart = np.nan
-    if mech.nq == mech.nv:
-        expected = np.einsum("bij,bi->bj", slopes.A, np.concatenate(end, axis=1))
-        apart = float(np.abs(np.concatenate(found[:2], axis=1) - expected).max() / np.abs(expected).max())
+    out = np.einsum("bqk,bq->bk", rates_of_positions(mech.model, slopes.q), end[0])
+    expected = np.einsum("bij,bi->bj", slopes.A, np.concatenate([out, end[1]], axis=1))[:, mech.nv :]
+    apart = float(np.abs(found[1] - expected).max() / np.abs(expected).max())
     us = 1e6 / STATES
     times = {"step": step * us, "vjp": vjp * us, "ratio": vjp / step, "columns": columns / step}
     return {"title": name, "nv": mech.nv, **times, "apart": apart}

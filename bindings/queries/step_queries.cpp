@@ -129,21 +129,33 @@ nb::tuple step_derivatives(const Queries& s, nb::tuple state, nb::tuple inputs, 
   return nb::make_tuple(A, B, q, v, status);
 }
 
-// (q, v, tau, swept): gradients along position increments, by v and by forces of those by the state after a
-// step, `end` (q, v) with the batch axes of the states; where swept is 0 they are not there.
-nb::tuple step_gradient(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time,
-                        const RunOptions& options, nb::tuple end) {
+// (q, v, u, swept): gradients by the entries of q, by v and by inputs of those by the state after a step, `end`
+// (q, v) with the batch axes of the states; where swept is 0 they are not there. None where arguments are not
+// plain arrays: Python then converts them.
+nb::object step_gradient(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time,
+                         const RunOptions& options, nb::tuple end) {
   Steps x(s, state, inputs, time, options, nb::none());
   const CheckedArguments& c = x.c;
-  Dense by_q(end[0], "gradient by q", {c.count, c.m.nq}), by_v(end[1], "gradient by v", {c.count, c.m.nv});
-  NewArray q = c.out({c.m.nv}), v = c.out({c.m.nv}), tau = c.out({c.m.nv});
+  npy_intp nq = c.m.nq, nv = c.m.nv, nu = length_of(inputs[0]), n = c.count;
+  auto plain = [&](In given, npy_intp width) {
+    return PyArray_CheckExact(given.ptr())
+               ? data_of<double>(given, c.batch.rank ? Shape{n, width} : Shape{width})
+               : nullptr;
+  };
+  auto *by_q = plain(end[0], nq), *by_v = plain(end[1], nv), *q0 = plain(state[0], nq);
+  bool unit = nq == nv || q0 == c.x[0];  // quaternions were not normalized on the way
+  if (c.batch.rank > 1 || !by_q || !by_v || !unit || !finite(by_q, n * nq) || !finite(by_v, n * nv))
+    return nb::none();
+  Held actuated = {data_of<int>(inputs[0], {nu}), nullptr, static_cast<int>(nu)};
+  NewArray q = c.out({nq}), v = c.out({nv}), u = c.out({nu});
   auto swept = c.out<unsigned char>({});
   x.each([&](long i, States from, const StepCall& call) {
-    long k = i * c.m.nv;
     s.k.tables.gradients.step_gradient(
-        c.m, from, call, {by_q.data + i * c.m.nq, by_v.data + k, q + k, v + k, tau + k, swept + i});
+        c.m, from, call, actuated,
+        {by_q + i * nq, by_v + i * nv, q + i * nq, v + i * nv, u + i * nu, swept + i});
   });
-  return nb::make_tuple(q, v, tau, swept);
+  if (c.batch.rank) return nb::make_tuple(q, v, u, swept);
+  return nb::make_tuple(q, v, u, bool(swept.data()[0]));
 }
 
 }  // namespace query

@@ -1,4 +1,4 @@
-// Gradients through the solution of constrained dynamics: what a gradient by a is as gradients by q, v and tau.
+// Gradients through the solution of constrained dynamics: from one by a to those by q, v and tau.
 //
 //   M a + h - tau - J1^T lam = 0,    J1 a = x                                                            (1)
 //
@@ -6,13 +6,13 @@
 //   M mu - J1^T kappa = a_bar,    J1 mu = 0                                                              (2)
 //   a_bar . da = -mu . dE + kappa . dR,    E, R the residuals of (1) at held a, lam                      (3)
 //
-// The other rows are J2 = C J1 + R2. Off the constraints their right-hand sides contradict those of J1, and x is
-// the least-squares solution of [1; C] x = [gamma1; gamma2]. With s = (1 + C^T C)^-1 kappa, z = C s and the rest
-// e = gamma2 - C x, (3) becomes
+// The other rows are J2 = C J1 + R2. Off the constraints their right-hand sides contradict those of J1, and
+// x is the least-squares solution of [1; C] x = [gamma1; gamma2]. With s = (1 + C^T C)^-1 kappa, z = C s and
+// the rest e = gamma2 - C x, (3) becomes
 //   s . dR1 + z . dR2 - p(z) . dJ (a - J1^+ x) - p(e) . dJ J1^+ s
 //     + w(x) . dJ1 D R2^T z - w(s) . dJ1 D R2^T e                                                        (4)
-// where p(z) = [-C^T z; z] is a left null vector, D the squared units of coordinates and w(x) = (J1 D J1^T)^-1 x:
-// C = J2 J1^+ changes with J.
+// where p(z) = [-C^T z; z] is a left null vector, D the squared units of coordinates and
+// w(x) = (J1 D J1^T)^-1 x: C = J2 J1^+ changes with J.
 #pragma once
 
 #include "algebra/lu.hpp"

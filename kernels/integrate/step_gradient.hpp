@@ -1,7 +1,8 @@
 // Gradients through a fixed Runge-Kutta step: the step forwards, keeping its stages, then backwards.
 //
-//   q_i = q (+) u_i,  u_i = h sum A_ij k_j,  v_i = v + h sum A_ij a_j,  k_i = rate(u_i) v_i,  a_i = a(q_i, v_i)
-//   end: d = M^-1 J1^T c of the last stage closes q (+) u (+) d, then v takes the least change with J v = 0  (1)
+//   q_i = q (+) u_i,   u_i = h sum A_ij k_j,   v_i = v + h sum A_ij a_j
+//   k_i = rate(u_i) v_i,   a_i = a(q_i, v_i)
+//   end: d = M^-1 J1^T c of the last stage closes q (+) u (+) d, then v changes least to J v = 0         (1)
 //
 // Backwards: derivatives/solution_gradient.hpp for each solution, closed formulas for the rest. Exact to the
 // numbers that integrate/step.hpp computes where no singular pose, near miss or lost digits are near; other
@@ -123,7 +124,7 @@ SARRUS_FN bool starts_regular(StepGradient<T, LDC>& s, double h) {
   return far_from_singular(pivot, before, s.m.nv - s.rank, true, T(speed * h));
 }
 
-// Newton from q_trial to the end with the factorization of the last stage, at the rate at which a step takes it
+// Newton from q_trial to the end with the factorization of the last stage, at the rate that steps ask for
 template <class T, int LDC>
 SARRUS_FN bool close_end(StepGradient<T, LDC>& s, SweptStage<T, LDC>& last) {
   Workspace<T, LDC>&w = last.r.w, &e = s.end.r.w;
@@ -261,6 +262,23 @@ SARRUS_FN void pull_entries(const Model<real<T>>& m, const T* q, const T* g, T* 
     });
 }
 
+// Gradients along increments, g (nv), as those by the entries of q (nq): orthogonal to quaternions, which
+// have unit length
+template <class T>
+SARRUS_FN void push_entries(const Model<real<T>>& m, const T* q, const T* g, T* out) {
+  using D = Dual<T>;
+  for (int i = 1; i < m.nn; ++i)
+    with_joint(m.joint[i], [&](auto joint) {
+      constexpr int n = decltype(joint)::nv, entries = decltype(joint)::nq;
+      D from[entries > 0 ? entries : 1], step[n > 0 ? n : 1], to[entries > 0 ? entries : 1];
+      for (int j = 0; j < entries; ++j) from[j] = D(q[m.iq[i] + j]);
+      for (int j = 0; j < n; ++j) step[j] = D(T(0), g[m.iv[i] + j]);
+      joint.integrate(from, step, to);
+      for (int j = 0; j < entries; ++j)
+        out[m.iq[i] + j] = to[j].b * real<T>(n < entries && j >= entries - 4 ? 4 : 1);
+    });
+}
+
 // Whether a correction (nv) has slopes of its own that count
 template <class T, int LDC>
 SARRUS_HD bool corrects(const StepGradient<T, LDC>& s, const T* x) {
@@ -283,9 +301,9 @@ SARRUS_FN void pull_velocity_end(StepGradient<T, LDC>& s) {
   if (corrects(s, s.x)) pull_correction(s.still, s.end.q, s.x, r, s.g, s.end.by);
 }
 
-// Through the closing of the end: s.b becomes the gradient by increments of q_trial. Returns whether s.g.mu is
-// the weight of the slopes of its displacement at the last stage.
-//   J1 of that stage has to see nothing of M^-1 b: b = g - J^T z is found with J at the end, J1 beside it  (2)
+// Through the closing of the end: s.b becomes the gradient by increments of q_trial. Returns whether s.g.mu
+// is the weight of the slopes of its displacement at the last stage.
+//   J1 of that stage has to see nothing of M^-1 b: b = g - J^T z is found with J at the end              (2)
 template <class T, int LDC>
 SARRUS_FN bool pull_position_end(StepGradient<T, LDC>& s, SweptStage<T, LDC>& last) {
   const Model<real<T>>& m = s.m;
@@ -378,7 +396,7 @@ struct GradientAt {
   const T *by_q, *by_v;
 };
 
-// Gradients along increments of q, by v and by tau (nv each). False: the step is not one that is swept.
+// Gradients by the entries of q (nq), by v and by tau (nv). False: the step is not one that is swept.
 template <class T, int LDC>
 SARRUS_FN bool step_gradient(const GradientAt<T>& x, StepGradient<T, LDC>& s, T* by_q, T* by_v, T* by_tau) {
   const Model<real<T>>& m = s.m;
@@ -393,9 +411,9 @@ SARRUS_FN bool step_gradient(const GradientAt<T>& x, StepGradient<T, LDC>& s, T*
   pull_entries(m, s.end.q, x.by_q, s.end.by);
   copy(s.end.by + s.ld, x.by_v, m.nv);
   sweep_backwards(s, x.h, by_tau);
-  copy(by_q, first.by, m.nv);
+  push_entries(m, first.q, first.by, by_q);
   copy(by_v, first.by + s.ld, m.nv);
-  return all_of(m.nv, [&](int j) { return (by_q[j] + by_v[j] + by_tau[j]) * 0 == 0; });
+  return all_of(m.nv, [&](int j) { return (first.by[j] + by_v[j] + by_tau[j]) * 0 == 0; });
 }
 
 SARRUS_END

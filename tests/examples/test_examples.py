@@ -123,6 +123,18 @@ def test_ilqr_five_bar(run: Callable[..., dict[str, float]]) -> None:
     assert found["drift"] < 1e-12
 
 
+def test_crocoddyl_five_bar(run: Callable[..., dict[str, float]]) -> None:
+    pytest.importorskip("crocoddyl", reason="Crocoddyl is an extra: make bridges installs it")
+    found = run("crocoddyl_five_bar.py", rounds=30)
+    assert found["open"] > 0.01 and found["gap"] < 1e-12 and found["miss"] < 1e-3
+
+
+def test_casadi_five_bar(run: Callable[..., dict[str, float]]) -> None:
+    pytest.importorskip("casadi", reason="CasADi is an extra: make bridges installs it")
+    found = run("casadi_five_bar.py")
+    assert found["success"] and found["open"] > 0.01 and found["gap"] < 1e-12 and found["miss"] < 1e-6
+
+
 def test_learn_delta(run: Callable[..., dict[str, float]]) -> None:
     pytest.importorskip("gymnasium")
     found = run("gallery/learn_delta.py", generations=2, copies=16)

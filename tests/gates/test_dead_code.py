@@ -23,6 +23,25 @@ STILL: dict[str, list[str]] = {
             f"viz/figures/solid_artist.py: Solids.{name}"  # matplotlib calls them
             for name in "contains format_cursor_data get_cursor_data get_tightbbox get_window_extent".split()
         ),
+        *(  # CasADi, Crocoddyl and PyTorch call them
+            f"bridge/{file}: {kind}.{name}"
+            for file, kind, names in (
+                (
+                    "casadi_functions.py",
+                    "Call",
+                    "eval get_jacobian get_n_in get_n_out get_sparsity_in get_sparsity_out has_jacobian",
+                ),
+                (
+                    "casadi_functions.py",
+                    "Slopes",
+                    "eval get_n_in get_n_out get_name_in get_name_out get_sparsity_in get_sparsity_out",
+                ),
+                ("crocoddyl_models.py", "Action", "calc calcDiff"),
+                ("crocoddyl_models.py", "ManifoldState", "Jdiff JintegrateTransport rand"),
+                ("torch_functions.py", "Call", "jvp setup_context vmap"),
+            )
+            for name in names.split()
+        ),
         # what tests read of compiled elements
         "models/model.py: Model.element_parameters",
     ],

@@ -131,7 +131,7 @@ class Functions:
             start = _require(first.jacobian)(given[:2])
             return [[*_chained(row[:2], start), row[2]] for row in last]
 
-        return Function("step", then.shapes, then.outputs, value, pushforward, pullback, jacobian)
+        return replace(then, value=value, pushforward=pushforward, pullback=pullback, jacobian=jacobian)
 
     def consistent_step(self, how: Stepping) -> Function:
         """(q, v, u) -> (q, v) after a step, of states on the constraints."""

@@ -103,7 +103,7 @@ class _Projection:
     def _gradient(self, q: Array, q1: Array) -> Array:
         """Gradient (n, nv) of 1/2 |difference(q, q1)|_M^2 by increments of q1."""
         mech, d = self.mech, self.mech.difference(q, q1)
-        weighted = np.einsum("nij,nj->ni", mech.mass_matrix(q), d)
+        weighted: Array = np.einsum("nij,nj->ni", mech.mass_matrix(q), d)
         if mech.nq == mech.nv:
             return weighted
         found, unit = np.zeros_like(d), np.asarray(mech.units.unit)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -12,6 +14,7 @@ from ...arrays import Array, BoolArray, flatten_batch, names, positive, positive
 from ...differences import slope_terms
 from ...dynamics.step_derivatives import StepDerivatives
 from ...errors import InputError, SarrusError, require_all_known
+from ..core.contact_refusals import has_contacts
 from ..core.core import Core, whole
 from .contact_slopes import touched_slopes
 from .contact_steps import surfaces_act
@@ -76,13 +79,24 @@ class StepGradients(Core):
             >>> bool(abs(by_v[0] - 0.01) < 1e-4)  # the angle after 0.01 s grows by 0.01 s times the speed
             True
         """
+        if (
+            substeps == 1
+            and method == "rk4"
+            and contacts == "steps"
+            and parameters is None
+            and self._is_smooth
+        ):
+            swept = self._swept_at_once((q, v, u, tau), (t, dt), cotangent)
+            if swept is not None:
+                return swept
         end = _cotangent(cotangent, self.nq, self.nv, self._owner)
         options: Any = {"tau": tau, "method": method, "contacts": contacts}
         parts, dt = positive_whole(substeps, "`substeps`"), positive(dt, "`dt`")
         times = [(self._time(t) + k * dt / parts, dt / parts) for k in range(parts)]
         states: list[Any] = [(q, v)]
         for start, h in times[:-1]:
-            after = whole(self).step(*states[-1], u, dt=h, t=start, **options)
+            before_q, before_v = states[-1]
+            after = whole(self).step(before_q, before_v, u, h, start, **options)
             states.append((after.q, after.v))
         gradient: Any = (*end, 0.0)
         for (start, h), x in zip(reversed(times), reversed(states), strict=True):
@@ -95,44 +109,64 @@ class StepGradients(Core):
         call = (q, v, u, dt, t), {**options, "substeps": substeps}
         return *gradient, {name: _by_parameter(whole(self), call, name, end) for name in wanted}
 
+    @cached_property
+    def _is_smooth(self) -> bool:
+        """Whether nothing touches, sticks or is computed in Python, so that steps may be swept."""
+        return not (has_contacts(self.model) or self._modes is not None or self.model.functions)
+
+    def _swept_at_once(self, given: tuple[Any, ...], time: tuple[float, float], end: Any) -> Gradient | None:
+        """Gradients of plain arrays, all of whose steps are swept; None for everything else."""
+        t, dt = time
+        if type(end) is not tuple or len(end) != 2 or type(dt) is not float or not 0.0 < dt < math.inf:
+            return None
+        try:
+            found: Any = self._queries.step_gradient(
+                given, (self._actuated, self._applied), (t, dt, 1), step_options("rk4", dt), end
+            )
+        except InputError:
+            return None  # says more where arguments are checked one by one
+        if found is None or not (found[3] if type(found[3]) is bool else found[3].all()):
+            return None
+        return cast(Gradient, found[:3])
+
     def _through(
         self, given: tuple[Any, ...], time: tuple[float, float], end: tuple[Array, Array], options: Any
     ) -> Gradient:
         """Gradients of one part of a step of q, v, u, tau; time: its beginning and its length [s]."""
-        pose = state(given[0], "q", self.nq, self._owner)
         acts = surfaces_act(self.model, options["contacts"], WHAT)
         plain = not acts and self._modes is None and not self.model.functions
         swept = self._swept(given, time, end, options["method"]) if plain else None
-        along, by_v, by_u = self._by_columns(given, time, end, (acts, options)) if swept is None else swept
-        return _pulled(increments_of_positions(self.model, pose), along), by_v, by_u
+        return self._by_columns(given, time, end, (acts, options)) if swept is None else swept
 
     def _swept(
         self, given: tuple[Any, ...], time: tuple[float, float], end: tuple[Array, Array], method: str
     ) -> Gradient | None:
-        """Gradients along increments of q, by v and by u, in compiled code; None where a state is not swept.
+        """Gradients by q, v and u in compiled code; None where no state is swept.
 
-        States of a batch that are not swept one by one take the columns of `step_derivatives`.
+        States of a batch that are not swept take the columns of `step_derivatives`.
         """
         if not isinstance(method, str) or method not in METHODS:
             return None  # refused where columns are asked for
         try:
+            pose = state(given[0], "q", self.nq, self._owner)
             force = self._applied(given[0], given[3], given[2], None)
-            parts = [(self._positions(given[0]), "q"), (self._tangent(given[1], "v"), "v"), (force, "tau")]
+            parts = [(self._positions(pose.copy()), "q"), (self._tangent(given[1], "v"), "v"), (force, "tau")]
             (q, v, tau, *ends), batch = flatten_batch([*parts, *zip(end, CALLED, strict=True)])
         except InputError:
             return None  # states that are not finite, or refused with a message of the step
-        inputs, how = (self._actuated, self._applied), (time[0], time[1], 1)
-        found = self._queries.step_gradient(
-            (q, v, None, tau), inputs, how, step_options(method, sum(time)), tuple(ends)
-        )
+        how = (self._actuated, self._applied), (*time, 1), step_options(method, sum(time))
+        found: Any = self._queries.step_gradient((q, v, None, tau), *how, tuple(ends))
         swept = found[3].astype(bool)
         if not swept.any():
             return None
-        gradient = found[0], found[1], found[2][:, self._actuated]
+        gradient = found[:3]
         if not swept.all():
             self._fill((q, v, tau), (time, ends, method), ~swept, gradient)
-        along, by_v, by_u = (x.reshape(*batch, x.shape[-1]) for x in gradient)
-        return along, by_v, by_u
+        by_q, by_v, by_u = (x.reshape(*batch, x.shape[-1]) for x in gradient)
+        for first in self.model.quaternions:  # those by entries of any length
+            part = slice(first, first + 4)
+            by_q[..., part] /= np.linalg.norm(pose[..., part], axis=-1, keepdims=True)
+        return by_q, by_v, by_u
 
     def _fill(self, states: tuple[Array, ...], how: Any, rest: BoolArray, gradient: Gradient) -> None:
         """Puts the gradients of some states in by columns of `step_derivatives`."""
@@ -147,12 +181,14 @@ class StepGradients(Core):
         self, given: tuple[Any, ...], time: tuple[float, float], end: tuple[Array, Array], how: Any
     ) -> Gradient:
         """The same by `step_derivatives`; how: whether surfaces act, and options."""
+        pose = state(given[0], "q", self.nq, self._owner)
         found = self._slopes(given, time, *how)
         back = _pulled(rates_of_positions(self.model, found.q), end[0])
         shape = np.broadcast_shapes(back.shape[:-1], end[1].shape[:-1])
         out = np.concatenate([np.broadcast_to(x, (*shape, self.nv)) for x in (back, end[1])], axis=-1)
         both = _pulled(found.A, out)
-        return both[..., : self.nv], both[..., self.nv :], _pulled(found.B, out)
+        by_q = _pulled(increments_of_positions(self.model, pose), both[..., : self.nv])
+        return by_q, both[..., self.nv :], _pulled(found.B, out)
 
     def _slopes(
         self, given: tuple[Any, ...], time: tuple[float, float], acts: bool, options: Any
