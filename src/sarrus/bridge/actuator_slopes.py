@@ -48,11 +48,11 @@ def input_slopes(mech: Mechanism, at: State, a: Array, t: float) -> tuple[Array,
     terms, slopes = mech.terms(*at, t), mech.derivatives(*at, force, t=t)
     P, pinv = _split(mech, terms.J)
     S = np.eye(mech.nv)[actuated_columns(mech)]
-    back = np.linalg.pinv(P @ S.T, rcond=1e-10)  # B^+
+    back = np.asarray(np.linalg.pinv(P @ S.T, rcond=1e-10), dtype=float)  # B^+
     residual = -terms.M @ np.concatenate([slopes.a_q, slopes.a_v], axis=-1)
     across: Array = np.asarray(a - consistent)
     load = np.einsum("bij,bj->bi", terms.M, across)  # J.T lam
-    lam: Array = np.einsum("bij,bi->bj", pinv, load)
+    lam = np.asarray(np.einsum("bij,bi->bj", pinv, load), dtype=float)
     state = back @ residual + _of_part_across(mech, (at.q, across, lam, t), back)
     y = np.einsum("bij,bi->bj", back, torques.u)
     turning = mech.derivatives(at.q, y, np.zeros_like(y), t=t).Jv_q

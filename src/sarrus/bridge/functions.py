@@ -54,7 +54,15 @@ class Function:
 def of_jacobian(name: str, sizes: Sizes, value: Callable[[Arrays], Arrays], jacobian: Jacobian) -> Function:
     """A function of vectors whose Jacobian is known; sizes: of arguments and of results."""
     shapes, outputs = (tuple((n,) for n in part) for part in sizes)
-    return Function(name, shapes, outputs, value, pushed(jacobian), pulled(jacobian), jacobian)
+    return Function(
+        name,
+        shapes=shapes,
+        outputs=outputs,
+        value=value,
+        pushforward=pushed(jacobian),
+        pullback=pulled(jacobian),
+        jacobian=jacobian,
+    )
 
 
 def pushed(jacobian: Jacobian) -> Callable[[Arrays, Arrays], Arrays]:
