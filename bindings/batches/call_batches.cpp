@@ -208,7 +208,8 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("close", &calls::close, "q"_a, drive, "user"_a.none(), "rows"_a, "columns"_a)
       .def("loses_rank", &calls::loses_rank, "q"_a, drive, "user"_a.none(), "rank"_a = -1)
       .def("derivatives", &calls::derivatives, "q"_a, "v"_a, "tau"_a, drive, user, "dual"_a = false,
-           "multipliers"_a = true);
+           "multipliers"_a = true)
+      .def_prop_ro("sparse", [](const Kernel& k) { return k.m.sparse; });
 }
 
 }  // namespace sarrus

@@ -2,6 +2,7 @@
 
 #include "force_feedback.hpp"
 #include "law_setup.hpp"
+#include "law_tables.hpp"
 #include "rank_choices.hpp"
 #include "wrench_observer.hpp"
 
@@ -253,7 +254,15 @@ void bind_control_step(nb::module_& m) {
       .def("select", select_again, "found"_a, "offset"_a.none())
       .def("displacement", displacement, "q"_a, "v"_a, "targets"_a)
       .def("settle", settle, "found"_a, "u"_a)
-      .def("applied", applied, "found"_a);
+      .def("applied", applied, "found"_a)
+      .def(
+          "targets",
+          [](ControlStep& s, nb::handle targets, nb::handle null_force) {
+            s.store_tasks(targets, nb::none(), null_force);
+            return NewArray({static_cast<npy_intp>(s.targets.size())}, s.targets.data()).object;
+          },
+          "targets"_a, "null_force"_a.none() = nb::none())
+      .def("tables", [](const ControlStep& s) { return tables_of(s); });
   bind_wrench_observer(m);
 }
 

@@ -1,5 +1,7 @@
 #include "force_feedback.hpp"
 
+#include "law_tables.hpp"
+
 #include <cmath>
 
 namespace sarrus {
@@ -52,6 +54,7 @@ void bind_force_feedback(nb::module_& m) {
       .def("reset", &ForceFeedback::reset)
       .def("command", command, "t"_a, "desired"_a, "measured_less_model"_a.none())
       .def("settle", settle, "desired"_a, "commanded"_a, "modelled"_a)
+      .def("tables", [](const ForceFeedback& f) { return tables_of(f.state); })
       .def_prop_ro("integral",
                    [](const ForceFeedback& f) { return NewArray({f.state.p}, f.state.integral).object; });
 }

@@ -58,7 +58,13 @@ INNER_FLOORS = {
         {"sensitivity"},
     ],
     "viz": [{"scenes"}, {"figures"}],
-    "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
+    "control": [
+        {"state"},
+        {"limits", "outputs"},
+        {"exported"},
+        {"core"},
+        {"grasp", "hierarchy", "motion", "regulators"},
+    ],
 }
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"scipy", "matplotlib", "mujoco", "pinocchio", "viser", "typer", "rich", "pandas", "control", "cupy"}

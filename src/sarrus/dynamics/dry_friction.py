@@ -68,7 +68,12 @@ class DryFriction:
         return np.flatnonzero(np.isin(self.model.cf_kind, (COULOMB, BEARING)))
 
     @cached_property
-    def _levels(self) -> Array:
+    def of_row(self) -> npt.NDArray[np.int64]:
+        """Row of each declaration, (n,)."""
+        return np.searchsorted(self.coordinates, self.model.cf_v[self.entries])
+
+    @cached_property
+    def levels(self) -> Array:
         """Coulomb friction, breakaway and Stribeck speed of each declaration, (n, 3); none of bearings."""
         begin = self.model.cf_begin[self.entries].astype(int)
         levels = self.model.cf_values[begin[:, None] + np.arange(1, 4)]
@@ -91,18 +96,17 @@ class DryFriction:
 
     def level(self, v: Array) -> Array:
         """Friction (..., k) [N m, N] of the rows at velocities v (..., nv)."""
-        of_row = np.searchsorted(self.coordinates, self.model.cf_v[self.entries])
-        coulomb, breakaway, speed = self._levels.T
-        x = v[..., self.coordinates[of_row]] / speed
+        coulomb, breakaway, speed = self.levels.T
+        x = v[..., self.coordinates[self.of_row]] / speed
         each = coulomb + (breakaway - coulomb) * np.exp(-x * x)
-        return np.asarray(each @ np.eye(len(self.coordinates))[of_row])
+        return np.asarray(each @ np.eye(len(self.coordinates))[self.of_row])
 
     @cached_property
     def speeds(self) -> Array:
         """Smallest Stribeck speed of each row (k,) [rad/s, m/s]."""
         out = np.full(len(self.coordinates), np.inf)
         np.minimum.at(
-            out, np.searchsorted(self.coordinates, self.model.cf_v[self.entries]), self._levels[:, 2]
+            out, np.searchsorted(self.coordinates, self.model.cf_v[self.entries]), self.levels[:, 2]
         )
         return out
 
@@ -119,8 +123,7 @@ class DryFriction:
             bearings: whether the kernel finds the friction of bearings that slide.
         """
         values = self.model.cf_values.copy()
-        of_row = np.searchsorted(self.coordinates, self.model.cf_v[self.entries])
-        chosen = np.where(directions == 0, HELD, directions)[of_row]
+        chosen = np.where(directions == 0, HELD, directions)[self.of_row]
         if not bearings:
             chosen = np.where(self.model.cf_kind[self.entries] == BEARING, HELD, chosen)
         values[self.model.cf_begin[self.entries]] = chosen

@@ -16,10 +16,9 @@ from .linear_parameters import LinearParameters
 from .longest_step import SHARE, LongestStep
 from .program import Program
 from .source_text import function_lines
+from .written_files import MADE, c_name, comment_text, write_texts
 
 FUNCTIONS = ("acceleration", "step", "terms", "project")
-MADE = "made by sarrus (mech.export_code)"  # in each file: only such files are overwritten
-TAKEN = ("main", "math", "stdio")  # names of files that a program has anyway
 MEANING = {
     "PIVOT": "a singular pose is near, or may be within this step",
     "CLOSURE": "Newton steps do not close the constraints: the step is too long, or the given pose open",
@@ -98,12 +97,6 @@ def chosen_functions(given: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def c_name(name: str) -> str:
-    """A mechanism's name as an identifier of C."""
-    text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
-    return text if text and not text[0].isdigit() and text not in TAKEN else f"mechanism_{text}".rstrip("_")
-
-
 class CFiles:
     """The texts of one mechanism."""
 
@@ -130,12 +123,13 @@ class CFiles:
         listed = [f"{name} ({x:g})" for name, x in zip(p.names, p.usual, strict=True)]
         sizes |= {"NP": len(listed)} if listed else {}
         q, v = self._program.reference
+        inputs = [one.name for one in m.actuators]
         lines = [
-            f"/* Mechanism {_comment(m.name)}, {MADE}. Units: m, rad, kg, s.",
-            f"   q: {_comment(', '.join(position_names(m)))}.",
-            f"   v: {_comment(', '.join(m.coordinate_names))}.",
-            f"   u: {_comment(', '.join(one.name for one in m.actuators) or 'none')}. Matrices row by row.",
-            *([f"   p: {_comment(', '.join(listed))}; 0 for these values."] if listed else []),
+            f"/* Mechanism {comment_text(m.name)}, {MADE}. Units: m, rad, kg, s.",
+            f"   q: {comment_text(', '.join(position_names(m)))}.",
+            f"   v: {comment_text(', '.join(m.coordinate_names))}.",
+            f"   u: {comment_text(', '.join(inputs) or 'none')}. Matrices row by row.",
+            *([f"   p: {comment_text(', '.join(listed))}; 0 for these values."] if listed else []),
             "",
             "   Functions return 0, or guard bits that say why the result does not count; states and",
             "   accelerations are then untouched. No allocation, no global state, the same operations in",
@@ -253,56 +247,12 @@ class CFiles:
             f"{self.name}.h": self.header(),
             "main.c": self.example(),
         }
-        where = folder_of(folder)
-        paths = where / f"{self.name}.c", where / f"{self.name}.h", where / "main.c"
-        for path in paths:
-            if path.exists() and not _ours(path):
-                raise InputError(
-                    f"export_code: {str(path)!r} is not a file that it wrote; give a folder of its own."
-                )
-        try:
-            for path in paths:
-                path.write_text(texts[path.name], encoding="ascii")
-        except OSError as error:
-            raise InputError(f"export_code cannot write into {str(where)!r}: {error.strerror}.") from None
-        return paths
-
-
-def _ours(path: Path) -> bool:
-    """Whether `export_code` has written this file."""
-    return path.is_file() and MADE.lower() in path.read_text(errors="replace")[:1000].lower()
-
-
-def folder_of(folder: Any) -> Path:
-    """The folder, made where there is none."""
-    try:
-        if not str(folder):
-            raise ValueError("empty")
-        (where := Path(folder).expanduser()).mkdir(parents=True, exist_ok=True)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"folder of export_code must be a path, got {folder!r:.80} ({error}).") from None
-    except (FileExistsError, NotADirectoryError):
-        raise InputError(
-            f"folder of export_code must be a folder, and {str(where)!r}, or one above it, is a file."
-        ) from None
-    except OSError as error:
-        raise InputError(f"export_code cannot make the folder {str(where)!r}: {error.strerror}.") from None
-    return where
+        source, header, main = write_texts(folder, texts)
+        return source, header, main
 
 
 def _numbers(x: Array) -> str:
     return ", ".join(repr(float(one)) for one in x)
-
-
-def _comment(text: str) -> str:
-    """Names of a user as they may stand in a comment of C."""
-    return (
-        text.encode("ascii", "backslashreplace")
-        .decode()
-        .replace("*/", "* /")
-        .replace("/*", "/ *")
-        .replace("\n", " ")
-    )
 
 
 def _linear(base: float, slopes: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array, fixed_shape, mapping, one_of
 from ..errors import InputError, require_known, warn
-from ..tracing.c_files import c_name, folder_of
+from ..tracing.written_files import c_name, folder_of
 from .array_text import ArrayText
 from .c_text import CText
 from .code_data import CodeData, data_of

@@ -12,6 +12,7 @@ keeps a coordinate at rest leaves it within a dead zone that is RAMP times that 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,8 +38,17 @@ class FrictionCompensation:
     def moving(self, v: Array) -> Array:
         """Resistance (nv,) [N m, N] of the coordinates that move."""
         at, out = self.friction.coordinates, np.zeros(len(v))
-        out[at] = np.where(self.resting(v), 0.0, np.sign(v[at]) * self.friction.level(v))
+        out[at] = np.where(self.resting(v), 0.0, np.sign(v[at]) * self._level(v))
         return out
+
+    def _level(self, v: Array) -> Array:
+        """Friction (k,) at velocities v (nv,): `DryFriction.level` of one state, whatever the array library."""
+        rows, found = self.friction.of_row.tolist(), np.zeros(len(self.friction.coordinates))
+        speeds = v[self.friction.coordinates].tolist()
+        for row, (coulomb, breakaway, speed) in zip(rows, self.friction.levels.tolist(), strict=True):
+            x = speeds[row] / speed
+            found[row] += coulomb + (breakaway - coulomb) * math.exp(-(x * x))
+        return found
 
     def starting(self, q: Array, v: Array, a: Array) -> Array:
         """Resistance (nv,) of coordinates at rest, by (1), to the accelerations a (nv,) of a law."""

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,8 @@ from ...dynamics.dry_friction import DryFriction, sticks
 from ...dynamics.input_response import Response
 from ...errors import InputError, warn
 from ...mechanism.core.access import without_dry_friction
+from ..exported.law_files import LawFiles
+from ..exported.written_law import WrittenLaw
 from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable, declared_bounds
 from ..limits.quadratic_program import check_solver
@@ -31,6 +34,7 @@ from ..state.active_constraints import ActiveConstraints
 from ..state.footing import Footing, Movement
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
 from .compiled_step import PROGRAM, CompilableTask, CompiledStep, FoundStep
+from .exporting import refuse_functions, written_law
 from .fading import ENCODERS, accuracy, faded_parts, mean_inputs, with_fading
 from .force_metric import ForceMetric
 from .friction_compensation import CHOICES, FrictionCompensation
@@ -161,6 +165,23 @@ class Law:
         if "_compiled" in self.__dict__:
             self._compiled.reset()
 
+    def export_code(self, folder: Any) -> tuple[Path, ...]:
+        """Write the law with its mechanism as a library that runs without Python, and return its files.
+
+        NAME.h has the functions in C, NAME.cpp the numbers, law_kernel.cpp the kernel, loop.c a 1 kHz loop;
+        CMakeLists.txt compiles them. The library gives the same inputs, bit for bit, as `law(t, q, v)` where
+        both are compiled alike, and allocates nothing after its start. Parts of the law that are functions
+        of Python are refused by name.
+
+        Args:
+            folder: where to write; made if there is none.
+
+        Raises:
+            InputError: a part of the law is a function of Python, or the folder holds other files of these
+                names.
+        """
+        return LawFiles(self._written()).write(folder)
+
     def history(self, trajectory: Any, every: int = 1) -> History:
         """The law again at the states of a trajectory, as arrays to look at; resets the controller."""
         return replay(self, trajectory, every)
@@ -187,6 +208,11 @@ class Law:
             footing=self._footing,
             **more,
         )
+
+    def _written(self) -> WrittenLaw:
+        """The law as numbers, for `export_code`."""
+        refuse_functions(self)
+        return written_law(self, self._task.targets(0.0))
 
     @cached_property
     def _selects(self) -> bool:

@@ -82,6 +82,14 @@ class Task:
         """Its outputs for the kernel."""
         return [compiled_output(one) for one in self._outputs]
 
+    def output_names(self, i: int) -> tuple[str, ...]:
+        """Names of the components of the i-th output."""
+        return self._outputs[i].names
+
+    def output_reference(self, i: int) -> Reference | None:
+        """The reference of the i-th output."""
+        return self._references[i]
+
     def targets(self, t: float) -> list[Target]:
         """What the references ask for at time t [s], one per output."""
         return [

@@ -29,9 +29,11 @@ from ...arrays import Array, positive
 from ...dynamics.input_response import respond
 from ...errors import InputError
 from ..core.compiled_step import CompiledStep, FoundStep
+from ..core.exporting import refuse_functions, written_law
 from ..core.law import Law
 from ..core.solution import Status
 from ..core.task_inertia import damping_of, inverse_inertia
+from ..exported.written_law import WrittenLaw, refuse
 from ..limits.limits import as_limits
 from ..outputs.body import BodyPose
 from ..state.active_constraints import ActiveConstraints
@@ -180,6 +182,16 @@ class ObjectImpedance(Law):
         return ImpedanceSolution(
             **fields, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
         )
+
+    def _written(self) -> WrittenLaw:
+        refuse_functions(self)
+        source, observer = self._external, None
+        if isinstance(source, WrenchEstimator):
+            observer = source.written(self.compensate, self._active.fixed)
+        elif callable(source):
+            refuse("external", "is a function of Python", 'Take external="momentum" or "displacement".')
+        targets, displaced = self._task.targets(0.0), isinstance(source, str)
+        return written_law(self, targets, observer=observer, displaced=displaced, own=self._own)
 
     def _source(self, now: MeasuredState) -> tuple[Any, ...]:
         """What acts on the object, as far as the law knows, and how the kernel finds it out: `load` of

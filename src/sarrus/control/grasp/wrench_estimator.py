@@ -21,11 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _kernel
-from ...arrays import Array, positive, state
+from ...arrays import Array, BoolArray, positive, state
 from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, require_known
 from ..core.compiled_step import STEPPED, CompiledStep
 from ..core.force_metric import ForceMetric
+from ..exported.written_law import WrittenObserver, refuse
 from ..outputs.body import body_and_point
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, check_system, measured_state
@@ -221,6 +222,25 @@ class WrenchEstimator:
         raw = None if self._impedance is None else self._impedance.displacement_wrench(now)
         rows = self._active.rows(now)[0]
         return self._observer, (u, drive, rows, raw, self._own, self.learning, asked)
+
+    def written(self, compensates: bool, rows: BoolArray | None) -> WrittenObserver:
+        """The estimator as numbers, for laws without Python whose constraint rows (nc,) hold."""
+        if self._impedance is not None:
+            refuse('method="displacement"', "belongs to another law", 'Take external="displacement".')
+        own = self._active.fixed
+        if not self._active.is_fixed or not np.array_equal(own, rows):
+            refuse("active of the WrenchEstimator", "differs from that of the law", "Give both the same.")
+        length = self.system.length
+        return WrittenObserver(
+            setup=self._step.kernel.tables(),
+            bandwidth=self._bandwidth,
+            memory=self._memory,
+            length=length,
+            farthest=FARTHEST * length,
+            payload=self.estimates_payload,
+            compensates=compensates,
+            own=self._own,
+        )
 
     def accept(self, t: float, found: Any) -> None:
         """Remember what the kernel estimated at time t [s]; a sample that is not later changes nothing."""

@@ -13,10 +13,12 @@ import numpy.typing as npt
 from ...arrays import Array, BoolArray, positive, state
 from ...errors import answer_of
 from ..core.compiled_step import PROGRAM, CompiledStep, FoundStep
+from ..core.exporting import refuse_functions, written_law
 from ..core.fading import mean_inputs, with_fading
 from ..core.force_metric import applied
 from ..core.law import MISSED, Law
 from ..core.solution import QPInfo, Status
+from ..exported.written_law import WrittenLaw, refuse
 from ..limits.limits import as_limits
 from ..state.measured_state import MeasuredState
 from .limited_levels import HierarchyInputs, LimitedLevels
@@ -93,6 +95,18 @@ class TaskHierarchy(Law):
             rank_tol=self._rank_tol,
             questions=self._asked if asks else None,
         )
+
+    def _written(self) -> WrittenLaw:
+        if callable(self.null_torque):
+            refuse("null_torque", "is a function of Python", "Give an array.")
+        for task in self._stack.tasks:
+            if task.asks_state:
+                way = "Give a reference or a constant acceleration, and leave `when` away."
+                refuse(f"task {task.name!r}", "has a function of Python (acceleration or when)", way)
+        refuse_functions(self)
+        now = MeasuredState(self.system, 0.0, *self.system.default)
+        targets = [task.target(now) for task in self._stack.tasks]
+        return written_law(self, targets, null_force=self._null_force(now))
 
     def _asked(self, now: MeasuredState) -> tuple[list[Any], BoolArray, Array | None]:
         """Targets, active tasks and null torque at the state that a step works at."""

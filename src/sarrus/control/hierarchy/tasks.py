@@ -17,6 +17,7 @@ from ...arrays import Array, nonnegative, positive
 from ...errors import InputError, SarrusError
 from ..core.task import Task, TaskTracking
 from ..outputs.output import BoundOutput, OutputTracking, as_outputs, compiled_output
+from ..outputs.references import Reference
 from ..state.measured_state import MeasuredState
 
 FIELDS = frozenset(one.name for one in fields(TaskTracking))
@@ -115,6 +116,14 @@ class BoundTask:
             level=self.level,
             damping=self.damping,
         )
+
+    def output_names(self, i: int) -> tuple[str, ...]:
+        """Names of the components of its one output."""
+        return self._output.names if self._task is None else self._task.output_names(i)
+
+    def output_reference(self, i: int) -> Reference | None:
+        """Its reference; None where it asks for a constant acceleration."""
+        return None if self._task is None else self._task.output_reference(i)
 
     @property
     def asks_state(self) -> bool:

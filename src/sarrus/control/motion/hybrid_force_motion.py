@@ -20,10 +20,12 @@ from ...arrays import Array, BoolArray, state
 from ...errors import InputError, answer_of, unknown_name
 from ...mechanism.mechanism import Mechanism
 from ..core.compiled_step import CompiledStep, FoundStep, RegulatedForces
+from ..core.exporting import refuse_functions, written_law
 from ..core.input_selection import LOST, DesiredForces, SelectedInputs
 from ..core.law import Law
 from ..core.solution import Solution, Status
 from ..core.task import Task
+from ..exported.written_law import WrittenLaw, refuse
 from ..limits.limits import as_limits
 from ..state.measured_state import MeasuredState
 from .force_feedback import ForceFeedback
@@ -98,6 +100,18 @@ class HybridForceMotion(Law):
         forces = self._desired.at(now.t), applied
         rows, targets = self._active.rows(now), self._task.targets(now.t)
         return self._compiled.run(now, rows, targets, self._selects, offset=offset, forces=forces)
+
+    def _written(self) -> WrittenLaw:
+        refuse_functions(self)
+        if self._sensor is not None:
+            way = "Leave it away: the predicted forces are then regulated."
+            refuse("measured", "is a function of Python", way)
+        if self._desired.has_functions:
+            way = "Give numbers; the program changes them with NAME_forces()."
+            refuse("force", "has a function of Python in it", way)
+        forces = {"desired": self._desired.at(0.0), **self._feedback.tables()}
+        names = self._desired.names
+        return written_law(self, self._task.targets(0.0), forces=forces, force_names=names)
 
     def _measured(self, now: MeasuredState) -> Array:
         """The regulated forces (p,) as the sensor has them."""
@@ -181,6 +195,11 @@ class _ForceReference:
         if self.rows is not None:
             self.on_lam[self.rows] = True
         self.at(0.0)
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether some of them are functions of time."""
+        return any(callable(value) for _, value in self._parts)
 
     def at(self, t: float) -> Array:
         """Desired forces (p,) at time t [s]."""

@@ -17,7 +17,9 @@ import numpy.typing as npt
 from ...arrays import Array, fixed_shape, number, numbers, positive
 from ...errors import InputError
 from ...models.base.pose import Pose
-from ...models.base.rotation import exp, log
+from ...models.base.rotation import log
+
+SMALL_TURN = 1e-4  # [rad]: below this angle exp(e) = 1 + hat(e) + hat(e)^2 / 2 to rounding
 
 
 class Target(NamedTuple):
@@ -29,6 +31,17 @@ class Target(NamedTuple):
 
 
 Reference = Callable[[float], Any]
+JERK, JERK_POSE, SINE, CUBIC = range(4)  # ReferenceKind of kernels/control/law/reference.hpp
+
+
+class WrittenReference(NamedTuple):
+    """Components first .. first + size of a target as the kernel follows them, with the numbers of their kind."""
+
+    kind: int
+    size: int
+    numbers: Array
+    points: int = 0
+    first: int = 0
 
 
 class SetPoint:
@@ -41,6 +54,10 @@ class SetPoint:
 
     def __call__(self, t: float) -> Target:
         return self._target
+
+    def written(self, size: int) -> list[WrittenReference]:
+        """Nothing: it does not change."""
+        return []
 
 
 class MinimumJerk:
@@ -80,16 +97,44 @@ class MinimumJerk:
         T = self._duration
         s = min(max((t - self._t0) / T, 0.0), 1.0)
         x: Any = self._start + self._way * minimum_jerk(s)
-        v = self._way * (30.0 * s * s * (1.0 - s) ** 2 / T)
-        a = self._way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / (T * T))
+        r = 1.0 - s
+        v = self._way * (30.0 * s * s * (r * r) / T)
+        a = self._way * (60.0 * s * r * (1.0 - 2.0 * s) / (T * T))
         if self._pose:
-            x = Pose(x[:3], matrix=exp(x[3:]) @ self._R)
+            x = Pose(x[:3], matrix=_turned(x[3:], self._R))
         return Target(x, v, a)
+
+    def written(self, size: int) -> list[WrittenReference]:
+        """For the kernel; size: of a pose 6, of a turn alone 3."""
+        time = [self._t0, self._duration]
+        if self._pose:
+            numbers = np.concatenate([time, self._start[:3], self._way, self._R.ravel()])
+            return [WrittenReference(JERK_POSE, size, numbers)]
+        return [WrittenReference(JERK, size, np.concatenate([time, self._start, self._way]))]
 
 
 def minimum_jerk(s: float) -> float:
     """10 s^3 - 15 s^4 + 6 s^5: from 0 to 1 while s goes from 0 to 1, with the least mean square jerk."""
-    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+    return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s)
+
+
+def _turned(turn: Array, R: Array) -> Array:
+    """exp(turn) R (3, 3), operation by operation as kernels/control/law/reference.hpp."""
+    x, y, z = turn.tolist()
+    xx, yy, zz = x * x, y * y, z * z
+    square = xx + yy + zz
+    angle, a, b = math.sqrt(square), 1.0, 0.5
+    if angle > SMALL_TURN:
+        a, b = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+    ax, ay, az = a * x, a * y, a * z
+    bxy, bxz, byz = b * x * y, b * x * z, b * y * z
+    rows = (
+        (1.0 - b * (yy + zz), bxy - az, bxz + ay),
+        (bxy + az, 1.0 - b * (xx + zz), byz - ax),
+        (bxz - ay, byz + ax, 1.0 - b * (xx + yy)),
+    )
+    columns = R.T.tolist()
+    return np.array([[p * d + q * e + r * f for d, e, f in columns] for p, q, r in rows])
 
 
 class Sinusoid:
@@ -106,9 +151,15 @@ class Sinusoid:
         self._mean, self._amplitude, self._omega, self._phase = (np.array(x) for x in together)
 
     def __call__(self, t: float) -> Target:
-        angle = self._omega * t + self._phase
-        s, c = self._amplitude * np.sin(angle), self._amplitude * np.cos(angle)
+        angles = (self._omega * t + self._phase).tolist()
+        s = self._amplitude * np.array([math.sin(angle) for angle in angles])
+        c = self._amplitude * np.array([math.cos(angle) for angle in angles])
         return Target(self._mean + s, self._omega * c, -(self._omega**2) * s)
+
+    def written(self, size: int) -> list[WrittenReference]:
+        """For the kernel."""
+        numbers = np.concatenate([self._mean, self._amplitude, self._omega, self._phase])
+        return [WrittenReference(SINE, size, numbers)]
 
 
 class Spline:
@@ -145,6 +196,12 @@ class Spline:
             return Target(x, np.zeros_like(x), np.zeros_like(x))
         return Target(x, self._curve(s, 1), self._curve(s, 2))
 
+    def written(self, size: int) -> list[WrittenReference]:
+        """For the kernel."""
+        times, numbers = self._curve.x, self._curve.c.ravel()
+        numbers = np.concatenate([[float(self._ends == "periodic")], times, numbers])
+        return [WrittenReference(CUBIC, size, numbers, points=len(times))]
+
 
 class Given:
     """A function of time given by the user: returns (x, x', x''), or x alone, with x' = x'' = 0."""
@@ -175,10 +232,29 @@ class Together:
         x, v, a = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return Target(x, v, a)
 
+    def written(self, size: int) -> list[WrittenReference] | None:
+        """For the kernel; None where a part is a function."""
+        found: list[WrittenReference] = []
+        first = 0
+        for part in self._parts:
+            width = len(part(0.0).x)
+            own = written_reference(part, width)
+            if own is None:
+                return None
+            found += [one._replace(first=first) for one in own]
+            first += width
+        return found
+
 
 # shapes do not depend on time: checked once, when a law is built
 CHECKED = (SetPoint, MinimumJerk, Sinusoid, Spline)
 BUILT_IN = (*CHECKED, Given, Together)
+
+
+def written_reference(reference: Reference, size: int) -> list[WrittenReference] | None:
+    """A reference with `size` components as the kernel follows it; None where it is a function of Python."""
+    write: Callable[[int], list[WrittenReference] | None] | None = getattr(reference, "written", None)
+    return None if write is None else write(size)
 
 
 def as_reference(value: Any) -> Reference:

@@ -54,6 +54,16 @@ class ActiveConstraints:
         self._known: dict[tuple[str, ...], tuple[BoolArray | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the same constraints hold at all states."""
+        return self._function is None
+
+    @property
+    def fixed(self) -> BoolArray | None:
+        """The active rows (nc,) where they do not depend on the state; None is all."""
+        return None if self._fixed is None else self._fixed[0]
+
     def setup(self) -> ActiveSetup:
         """What the kernel needs to take a state onto its constraints."""
         part = np.where(self._standing, KEPT, CLOSE)

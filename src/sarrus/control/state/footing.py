@@ -18,6 +18,7 @@ from ..._kernel import largest
 from ...arrays import Array, BoolArray
 from ...constraints.rows import Constraint
 from ...models.tree.bodies import GROUND
+from ...tracing.cpp_tables import Structs
 
 PLACED = 1e-6  # gap, lengths over L, from which a fixed foot is taken to stand elsewhere than declared
 NEAR = 1e-2  # the same for other constraints, and for what has moved since it was put down
@@ -94,6 +95,29 @@ class Footing:
         for one in _contacts_of(system):
             rows[one.rows] = one.is_point or one.is_foot
         return rows
+
+    def tables(self) -> dict[str, Any]:
+        """For laws without Python: members of FootingTables, kernels/control/law/footing.hpp."""
+        contacts = [
+            {
+                "first": one.rows.start,
+                "rows": one.rows.stop - one.rows.start,
+                "point": one.is_point,
+                "foot": one.is_foot,
+                "fixed": one.is_fixed,
+            }
+            for one in self._contacts
+        ]
+        return {
+            "contacts": len(contacts),
+            "contact": Structs("Contact", contacts),
+            "normals": np.asarray(self._normals, dtype=float),
+            "per_row": self._per_row,
+            "watched": self._watched,
+            "near": self._near,
+            "still": self._still,
+            "damping": self._damping,
+        }
 
     def reset(self) -> None:
         """Forget the past: everything is where it was declared."""
