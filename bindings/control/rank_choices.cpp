@@ -1,5 +1,7 @@
 #include "rank_choices.hpp"
 
+#include "control/law/rank_choices.hpp"
+
 namespace sarrus {
 
 std::unique_ptr<StepResult> RankChoices::run() {
@@ -7,7 +9,7 @@ std::unique_ptr<StepResult> RankChoices::run() {
   StepResult& first = *found[0];
   if (first.f.status == STEPPED && first.f.ranks.count > 0) {
     const Remembered after = remember();
-    branch(first.f.ranks, {});
+    add_others(first.f.ranks);
     restore(after);
   }
   double sum = 0;
@@ -20,33 +22,21 @@ std::unique_ptr<StepResult> RankChoices::run() {
 
 std::unique_ptr<StepResult> RankChoices::weighed(const std::vector<int>& ranks) const {
   auto result = step(ranks);
-  const RankRule<double>& doubts = result->f.ranks;
-  if (result->f.status != STEPPED) return result;
-  for (int i = 0; i < doubts.count; ++i) result->weight *= doubts.doubt[i].weight[doubts.doubt[i].chosen];
+  if (result->f.status == STEPPED) result->weight = weight_of(result->f.ranks);
   return result;
 }
 
-// The result for given choices, and those for other choices of later doubts
-void RankChoices::add(const std::vector<int>& ranks) {
-  restore(start);
-  auto result = weighed(ranks);
-  if (result->f.status != STEPPED) return;
-  found.push_back(std::move(result));
-  branch(found.back()->f.ranks, ranks);
-}
-
-// Results that differ from one with these doubts behind its first choices
-void RankChoices::branch(RankRule<double> doubts, std::vector<int> ranks) {
-  for (int i = static_cast<int>(ranks.size()); i < doubts.count; ++i) {
-    const Doubt<double>& doubt = doubts.doubt[i];
-    ranks.push_back(doubt.chosen);
-    for (int c = 0; c < doubt.count && found.size() < MOST; ++c) {
-      if (c == doubt.chosen || !(doubt.weight[c] > 0)) continue;
-      ranks.back() = c;
-      add(ranks);
-    }
-    ranks.back() = doubt.chosen;
-  }
+// The results for all other choices
+void RankChoices::add_others(const RankRule<double>& doubts) {
+  auto one = [&](const int* ranks, int count, RankRule<double>& rule) {
+    auto result = weighed({ranks, ranks + count});
+    if (result->f.status != STEPPED) return false;
+    rule = result->f.ranks;
+    found.push_back(std::move(result));
+    return true;
+  };
+  auto back = [&] { restore(start); };
+  OtherRanks<decltype(one), decltype(back)>{one, back}.others(doubts);
 }
 
 RankChoices::Remembered RankChoices::remember() const {

@@ -24,11 +24,8 @@ class RankChoices {
 
  private:
   using Remembered = std::pair<std::vector<double>, double>;
-  static constexpr size_t MOST = 32;  // results of one step
-
   std::unique_ptr<StepResult> weighed(const std::vector<int>& ranks) const;
-  void add(const std::vector<int>& ranks);
-  void branch(RankRule<double> doubts, std::vector<int> ranks);
+  void add_others(const RankRule<double>& doubts);
   Remembered remember() const;
   void restore(const Remembered& memory);
 

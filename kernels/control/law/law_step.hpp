@@ -104,7 +104,7 @@ SARRUS_FN LawChoices run_ranks(Law<LDC>& s, ControlInput<double>& in) {
       return true;
     };
     auto restore = [&] { copy(s.integrals, s.at_start, p), s.feedback.last = began; };
-    RankChoices<decltype(run), decltype(restore)>{run, restore}.others(s.found.ranks);
+    OtherRanks<decltype(run), decltype(restore)>{run, restore}.others(s.found.ranks);
     copy(s.integrals, s.at_end, p);
     s.feedback.last = ended;
   }
@@ -160,19 +160,38 @@ SARRUS_FN void smooth(Law<LDC>& s, double t, LawChoices& all) {
   copy(s.before, s.inputs, n);
 }
 
+// s.u within the bounds of motors
+template <int LDC>
+SARRUS_HD void cut_at_motors(Law<LDC>& s) {
+  const ControlLimits<double>& limits = s.step.setup.limits;
+  for (int i = 0; limits.least && i < s.step.setup.n; ++i)
+    s.u[i] = s.u[i] < limits.least[i] ? limits.least[i] : s.u[i] > limits.most[i] ? limits.most[i] : s.u[i];
+}
+
+// Where limits cannot hold with the motion: the inputs of the motion alone, as far as motors give them
+template <int LDC>
+SARRUS_FN void leave_limits(Law<LDC>& s) {
+  const ControlSetup<double>& setup = s.step.setup;
+  ControlFound<double>& f = s.found;
+  ControlInput<double> in{};
+  if (setup.levels)
+    start_without_limits(setup, in, f), copy(s.u, f.u, setup.n);
+  else
+    apply_metric(metric_of(setup, f), f.least.x, setup.n, 1, s.u);
+  cut_at_motors(s);
+}
+
 // s.x, s.u: the mean over all choices, within the bounds of motors
 template <int LDC>
 SARRUS_FN void take_mean(Law<LDC>& s, const LawChoices& all) {
   int n = s.step.setup.n;
-  const ControlLimits<double>& limits = s.step.setup.limits;
   copy(s.x, s.inputs, n);
   copy(s.u, s.inputs + n, n);
   if (all.count == 1) return;
   for (int i = 0; i < n; ++i) s.u[i] *= s.weights[0];
   for (int c = 1; c < all.count; ++c)
     for (int i = 0; i < n; ++i) s.u[i] += rounded(s.weights[c] * s.inputs[(2 * c + 1) * n + i]);
-  for (int i = 0; limits.least && i < n; ++i)
-    s.u[i] = s.u[i] < limits.least[i] ? limits.least[i] : s.u[i] > limits.most[i] ? limits.most[i] : s.u[i];
+  cut_at_motors(s);
   if (s.step.setup.forces.p) {
     ControlInput<double> in{};
     in.feedback = &s.feedback;
@@ -206,6 +225,7 @@ SARRUS_FN LawStatus step_once(Law<LDC>& s, double t, const double* q, const doub
   if (s.failed != STEPPED) return LAW_FAILED;
   smooth(s, t, all);
   take_mean(s, all);
+  if (!all.solved) leave_limits(s);
   return verdict(s, all.solved, all.limited);
 }
 
@@ -240,7 +260,9 @@ SARRUS_FN LawStatus take_step(Law<LDC>& s, double t, const double* q, const doub
     follow_references(s.step.setup, s.tables.reference, s.tables.references, s.given, t, s.targets);
     status = step_with_friction(s, t, q, v);
   }
-  if (status != LAW_FAILED && status != LAW_INFEASIBLE)
+  bool usable = status != LAW_FAILED && is_finite(s.u, s.step.setup.n);
+  if (!usable) status = LAW_FAILED;
+  if (usable)
     for (int i = 0; i < s.step.setup.n; ++i) s.last[s.tables.used[i]] = s.u[i];
   copy(u, s.last, s.tables.nu);
   return status;

@@ -1,4 +1,4 @@
-"""Numbers as C++: nested structs with designated members, arrays beside them. Every bit of a number is kept."""
+"""Numbers as C++, bit for bit: nested structs with designated members, arrays beside them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CppTables:
     lines: list[str] = field(default_factory=list)
 
     def text(self, value: Any) -> str:
-        """A member: a number, None, an array or Structs (behind a pointer), a tuple or a struct (in place)."""
+        """A member: number, None, array or Structs (behind a pointer), tuple or struct (in place)."""
         if value is None:
             return "nullptr"
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""How exported C++ is compiled so that it gives the same bits as this library: its flags, as CMakeLists.txt."""
+"""Flags with which exported C++ gives the same bits as this library: those of CMakeLists.txt."""
 
 from __future__ import annotations
 

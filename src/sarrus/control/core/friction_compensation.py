@@ -42,7 +42,7 @@ class FrictionCompensation:
         return out
 
     def _level(self, v: Array) -> Array:
-        """Friction (k,) at velocities v (nv,): `DryFriction.level` of one state, whatever the array library."""
+        """`DryFriction.level` of one state by the mathematics of C, which exported laws have too, (k,)."""
         rows, found = self.friction.of_row.tolist(), np.zeros(len(self.friction.coordinates))
         speeds = v[self.friction.coordinates].tolist()
         for row, (coulomb, breakaway, speed) in zip(rows, self.friction.levels.tolist(), strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._kernel import ISA
 from ...models.tables import position_names
-from ...tracing.cpp_tables import CppTables, number_text
+from ...tracing.cpp_tables import CppTables
 from ...tracing.kernel_headers import needed_headers
 from ...tracing.library_build import compiler_flags
 from ...tracing.written_files import c_name, comment_text, write_texts
@@ -93,7 +93,6 @@ class LawFiles:
             constraints=len(rows),
             sizes=", ".join(sizes) or "0",
             outputs=len(sizes),
-            version=number_text(law.nu),
         )
 
 

@@ -1,6 +1,7 @@
 """Texts of exported laws: what does not depend on the law but for names and numbers."""
 
-HEADER = """/* A control law of the mechanism {mechanism}, made by sarrus (law.export_code). Units: m, rad, kg, s, N.
+HEADER = """/* A control law of the mechanism {mechanism}, made by sarrus (law.export_code).
+   Units: m, rad, kg, s, N.
    q: {q}.
    v: {v}.
    u: {u}.
@@ -29,15 +30,15 @@ enum {{ {NAME}_NQ = {nq}, {NAME}_NV = {nv}, {NAME}_NU = {nu} }};
 #define {NAME}_Q0 {{{q0}}}
 #define {NAME}_V0 {{{v0}}}
 
-/* What {name}_step() returns, as Status in Python; below 0, u is that of the last step that succeeded */
+/* What {name}_step() returns, as Status in Python. u is finite and within the bounds of motors always. */
 enum {{
     {NAME}_OK = 0,
     {NAME}_LIMITED = 1,     /* some limits are active */
     {NAME}_PARTIAL = 2,     /* outputs and forces are met as far as possible */
     {NAME}_SINGULAR = 3,    /* near a pose where a motion or a row is lost: directions fade out */
     {NAME}_SLIPPING = 4,    /* a contact moves that should hold */
-    {NAME}_INFEASIBLE = -1, /* limits cannot hold together with the motion */
-    {NAME}_FAILED = -2      /* a state that is not finite, or too far off the constraints */
+    {NAME}_INFEASIBLE = -1, /* limits cannot hold with the motion; u: of the motion, cut at the motors */
+    {NAME}_FAILED = -2      /* a state that is not finite, or too far off the constraints; u: the last one */
 }};
 
 /* Outputs, for {name}_target() */
@@ -58,15 +59,16 @@ size_t {name}_bytes(void);
 /* A controller in this memory, which is aligned to 64 bytes; 0 where it is not */
 {name}_law *{name}_init(void *memory);
 
-/* u for the measured state (q, v) at time t [s]. Where time goes back to its first value, a new run begins. */
+/* u for the measured state (q, v) at time t [s]. Where time goes back to its first value, a run begins. */
 int {name}_step({name}_law *law, double t, const double *q, const double *v, double *u);
 
 /* Forgets the past: integrals, estimates, transitions, places of contacts */
 void {name}_reset({name}_law *law);
 
 /* From now on an output is to be at x with velocity v and acceleration a; 0 stands for zeros. x of poses:
-   rotation matrix (9, row by row), place (3); of orientations: the matrix alone; twists are [linear; angular] in
-   world axes. Outputs with a desired acceleration take a alone. Returns 0, or -1 for an unknown output. */
+   rotation matrix (9, row by row), place (3); of orientations: the matrix alone; twists are
+   [linear; angular] in world axes. Outputs with a desired acceleration take a alone. Returns 0, or -1 for
+   an unknown output. */
 int {name}_target({name}_law *law, int output, const double *x, const double *v, const double *a);
 
 /* From now on a constraint holds (1) or is open (0); 0, or -1 for an unknown one */
@@ -81,7 +83,8 @@ void {name}_forces({name}_law *law, const double *desired);
 #endif
 """
 
-KERNEL = """// The kernel of exported laws with up to {width} coordinates (0: more than 32); made by sarrus (law.export_code).
+KERNEL = """// The kernel of exported laws with up to {width} coordinates (0: more than 32).
+// Made by sarrus (law.export_code).
 #include <new>
 
 #include "control/law/law_step.hpp"
@@ -140,9 +143,10 @@ const int target_numbers[] = {{{sizes}}};
 // x, v and a (null: zeros) behind each other, as many numbers as the target of the output has
 int gather(int output, const double* x, const double* v, const double* a, double* to) {{
   const Output<double>& o = tables.setup.output[output];
-  const int moves = o.kind == POSE ? 6 : o.kind == TURN ? 3 : o.size, place = target_numbers[output] - 2 * moves;
-  const double* parts[3] = {{o.accelerated ? nullptr : x, v, a}};
-  const int widths[3] = {{o.accelerated ? 0 : place, o.accelerated ? 0 : moves, o.accelerated ? o.size : moves}};
+  const int moves = o.accelerated ? 0 : o.kind == POSE ? 6 : o.kind == TURN ? 3 : o.size;
+  const int place = o.accelerated ? 0 : target_numbers[output] - 2 * moves;
+  const double* parts[3] = {{x, v, a}};
+  const int widths[3] = {{place, moves, o.accelerated ? o.size : moves}};
   int n = 0;
   for (int p = 0; p < 3; ++p)
     for (int i = 0; i < widths[p]; ++i) to[n++] = parts[p] ? parts[p][i] : 0.0;
@@ -191,8 +195,9 @@ __attribute__((visibility("default"))) void {name}_forces({name}_law* law, const
 }}
 """
 
-LOOP = """/* A 1 kHz loop around {name}_step(), made by sarrus (law.export_code): ./loop [seconds]. It prints how late the
-   loop woke up, a histogram of that, and how long steps took. Put your encoders and drives where it says. */
+LOOP = """/* A 1 kHz loop around {name}_step(), made by sarrus (law.export_code): ./loop [seconds]
+   It prints how late the loop woke up, a histogram of that, and how long steps took. Encoders and drives go
+   where it says. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -218,8 +223,9 @@ static void show(const char *what, const unsigned long *bins, double worst)
 {{
     int i;
     printf("%s, worst %.1f us\\n", what, worst);
-    for (i = 0; i < BINS; ++i)
-        if (bins[i]) printf("  %s %5ld us  %lu\\n", i < BINS - 1 ? "below" : "from ", 1L << (i < BINS - 1 ? i : i - 1), bins[i]);
+    for (i = 0; i < BINS - 1; ++i)
+        if (bins[i]) printf("  below %5ld us  %lu\\n", 1L << i, bins[i]);
+    if (bins[i]) printf("  more             %lu\\n", bins[i]);
 }}
 
 int main(int argc, char **argv)
@@ -262,7 +268,7 @@ int main(int argc, char **argv)
 BUILD = """# Library and example loop of an exported law; made by sarrus (law.export_code).
 cmake_minimum_required(VERSION 3.18)
 project({name} LANGUAGES C CXX)
-# As the kernel of sarrus was compiled on the machine that exported the law: the same bits with the same compiler.
+# As the kernel of sarrus was compiled on the machine that exported the law: the same bits with its compiler.
 # Elsewhere: cmake -DFLAGS="-std=c++20 -O3 -march=native -fPIC"
 set(FLAGS "{flags}" CACHE STRING "flags of the C++ compiler")
 separate_arguments(flags UNIX_COMMAND "${{FLAGS}}")

@@ -17,9 +17,7 @@ import numpy.typing as npt
 from ...arrays import Array, fixed_shape, number, numbers, positive
 from ...errors import InputError
 from ...models.base.pose import Pose
-from ...models.base.rotation import log
-
-SMALL_TURN = 1e-4  # [rad]: below this angle exp(e) = 1 + hat(e) + hat(e)^2 / 2 to rounding
+from ...models.base.rotation import exp, log
 
 
 class Target(NamedTuple):
@@ -35,7 +33,7 @@ JERK, JERK_POSE, SINE, CUBIC = range(4)  # ReferenceKind of kernels/control/law/
 
 
 class WrittenReference(NamedTuple):
-    """Components first .. first + size of a target as the kernel follows them, with the numbers of their kind."""
+    """Components first .. first + size of a target, with the numbers by which the kernel follows them."""
 
     kind: int
     size: int
@@ -119,21 +117,9 @@ def minimum_jerk(s: float) -> float:
 
 
 def _turned(turn: Array, R: Array) -> Array:
-    """exp(turn) R (3, 3), operation by operation as kernels/control/law/reference.hpp."""
-    x, y, z = turn.tolist()
-    xx, yy, zz = x * x, y * y, z * z
-    square = xx + yy + zz
-    angle, a, b = math.sqrt(square), 1.0, 0.5
-    if angle > SMALL_TURN:
-        a, b = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
-    ax, ay, az = a * x, a * y, a * z
-    bxy, bxz, byz = b * x * y, b * x * z, b * y * z
-    rows = (
-        (1.0 - b * (yy + zz), bxy - az, bxz + ay),
-        (bxy + az, 1.0 - b * (xx + zz), byz - ax),
-        (bxz - ay, byz + ax, 1.0 - b * (xx + yy)),
-    )
+    """exp(turn) R (3, 3), each sum from left to right."""
     columns = R.T.tolist()
+    rows = exp(turn).tolist()
     return np.array([[p * d + q * e + r * f for d, e, f in columns] for p, q, r in rows])
 
 

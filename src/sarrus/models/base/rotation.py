@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 
-SMALL = 0.2  # [rad]: below this angle the coefficients come from series, truncated below 1e-12
+SMALL = 1e-4  # [rad]: below this angle exp(e) is 1 + hat(e) + hat(e)^2 / 2 to rounding
 
 
 def hat(x: NDArray[Any]) -> NDArray[Any]:
@@ -31,21 +31,26 @@ def cross(x: Array, y: Array) -> Array:
     return np.array([b * f - c * e, c * d - a * f, a * e - b * d])
 
 
-def _coefficients(angle: float) -> tuple[float, float]:
-    """sin(x)/x, (1 - cos x)/x^2."""
-    if angle < SMALL:
-        s = angle * angle
-        a = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0 * (1.0 - s / 110.0))))
-        b = 0.5 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0))))
-        return a, b
-    return math.sin(angle) / angle, (1.0 - math.cos(angle)) / angle**2
-
-
 def exp(e: Array) -> Array:
-    """The rotation (3, 3) by the rotation vector e (3,) [rad]."""
-    a, b = _coefficients(float(np.linalg.norm(e)))
-    K = hat(e)
-    return np.asarray(np.eye(3) + a * K + b * (K @ K))
+    """The rotation (3, 3) by the rotation vector e (3,) [rad].
+
+    Operation by operation as kernels/control/law/reference.hpp, so that exported laws have the same bits.
+    """
+    x, y, z = e.tolist()
+    xx, yy, zz = x * x, y * y, z * z
+    square = xx + yy + zz
+    angle, a, b = math.sqrt(square), 1.0, 0.5
+    if angle > SMALL:
+        a, b = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+    ax, ay, az = a * x, a * y, a * z
+    bxy, bxz, byz = b * x * y, b * x * z, b * y * z
+    return np.array(
+        [
+            [1.0 - b * (yy + zz), bxy - az, bxz + ay],
+            [bxy + az, 1.0 - b * (xx + zz), byz - ax],
+            [bxz - ay, byz + ax, 1.0 - b * (xx + yy)],
+        ]
+    )
 
 
 def log(R: Array) -> Array:
