@@ -73,17 +73,22 @@ TALK = """#include <stdio.h>
 int main(void)
 {{
     double q[{NAME}_NQ] = {NAME}_Q0, v[{NAME}_NV] = {NAME}_V0, u[{NAME}_NU], x = 0.9, nan = 0.0;
+    int status;
     char *memory = aligned_alloc(64, ({name}_bytes() + 127) / 64 * 64);
     {name}_law *law = {name}_init(memory);
     if ({name}_init(memory + 8) || !law) return 1;
-    printf("%d %.17g\\n", {name}_step(law, 0.0, q, v, u), u[0]);
+    status = {name}_step(law, 0.0, q, v, u);
+    printf("%d %.17g\\n", status, u[0]);
     if ({name}_target(law, {NAME}_TARGET_CRANK, &x, 0, 0) || !{name}_target(law, 7, &x, 0, 0)) return 2;
     if (!{name}_target(law, 0, 0, 0, 0) || !{name}_hold(law, 9, 0)) return 3;
-    printf("%d %.17g\\n", {name}_step(law, 0.001, q, v, u), u[0]);
+    status = {name}_step(law, 0.001, q, v, u);
+    printf("%d %.17g\\n", status, u[0]);
     nan /= nan;
-    printf("%d %.17g\\n", {name}_step(law, nan, q, v, u), u[0]);
+    status = {name}_step(law, nan, q, v, u);
+    printf("%d %.17g\\n", status, u[0]);
     if ({name}_hold(law, {NAME}_HOLD_LOOP, 0)) return 4;
-    printf("%d %.17g\\n", {name}_step(law, 0.002, q, v, u), u[0]);
+    status = {name}_step(law, 0.002, q, v, u);
+    printf("%d %.17g\\n", status, u[0]);
     free(memory);
     return 0;
 }}

@@ -100,4 +100,5 @@ def _numbers_of(output: Any) -> int:
     """Numbers of the target of an output, where ControlInput looks for them."""
     if output["accelerated"]:
         return int(output["size"])
-    return {2: 24, 3: 15}.get(output["kind"], 3 * output["size"])
+    size = int(output["size"])
+    return {2: 24, 3: 15}.get(int(output["kind"]), 3 * size)
