@@ -31,7 +31,11 @@ MAY_INCLUDE = {
 }
 # headers that no binding includes, with the reason to keep them
 TEXT = "compiled for devices by src/sarrus/tracing, run by tests/tracing"
+LAW = "written beside exported laws by src/sarrus/control/exported, run by tests/control/exported"
+LAW_HEADERS = ("footing", "law", "law_step", "law_tables", "law_verdict", "reference", "stick_friction")
 KEPT: dict[str, str] = {
+    "base/rounded.hpp": LAW,
+    **{f"control/law/{name}.hpp": LAW for name in LAW_HEADERS},
     "tree/fields.hpp": TEXT,
     **{f"team/{name}.hpp": TEXT for name in ("advance", "elimination", "step", "tables", "tree_pass")},
 }

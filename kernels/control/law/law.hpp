@@ -83,7 +83,6 @@ struct Law {
     arena.take(6 * n, seen.before.B, seen.after.B);
     if (arena.at) begin();
   }
-  Law(const Law&) = delete;
 
   // As the law was built
   void begin() {
@@ -138,7 +137,7 @@ struct Law {
   const unsigned char* active() const { return some_rows ? rows : nullptr; }
 
   // The nearest state on the constraints of `part`, as ControlOwner asks for it
-  static int project(void* self, const unsigned char* part, double* q, double* v) {
+  static SARRUS_FN int project(void* self, const unsigned char* part, double* q, double* v) {
     Law& law = *static_cast<Law*>(self);
     double gap;
     if (law.m.sparse) law.nearest.factor.by_entries = BY_ENTRIES;

@@ -1,5 +1,5 @@
-// A control law that runs by itself: what src/sarrus/control/core/law.py does around the one call of a control
-// step. From a measured state to inputs, nothing is allocated.
+// A control law that runs by itself: what src/sarrus/control/core/law.py does around the one call of a
+// control step. From a measured state to inputs, nothing is allocated.
 //
 //   references -> load on a held object -> step, for all ranks in doubt -> places of contacts -> transition
 #pragma once

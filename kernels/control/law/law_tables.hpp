@@ -42,9 +42,9 @@ struct LawTables {
   FrictionTables friction;  // k = 0: none
 };
 
-// What law_step() returns: as sarrus.control.Status. Where limits cannot hold with the motion, u is that of the
-// motion, cut at the bounds of motors: the programs by which Python lets something give way are not here. Where
-// a step fails, u is that of the last one.
+// What law_step() returns: as sarrus.control.Status. Where limits cannot hold with the motion, u is that of
+// the motion, cut at the bounds of motors: the programs by which Python lets something give way are not
+// here. Where a step fails, u is that of the last one.
 enum LawStatus : int {
   LAW_OK = 0,
   LAW_LIMITED = 1,

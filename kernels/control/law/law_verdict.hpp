@@ -67,19 +67,23 @@ SARRUS_FN bool fades_out(Law<LDC>& s) {
   return f.lost || f.ranks.count || f.response.rank < s.usual_rank;
 }
 
+// How far outputs and forces are met, without what fades out
+template <int LDC>
+SARRUS_FN LawStatus judge_motion(const Law<LDC>& s, LawStatus status) {
+  const ControlSetup<double>& setup = s.step.setup;
+  if (setup.levels) return judge(s, status);
+  if (!meets_outputs(s)) status = LAW_PARTIAL;
+  if (s.found.least.damped) status = LAW_SINGULAR;
+  if (setup.forces.p && status == LAW_OK && !meets_forces(s)) status = LAW_PARTIAL;
+  return status;
+}
+
 template <int LDC>
 SARRUS_FN LawStatus verdict(Law<LDC>& s, bool solved, bool limited) {
   if (!solved) return LAW_INFEASIBLE;
-  const ControlSetup<double>& setup = s.step.setup;
-  LawStatus status = limited ? LAW_LIMITED : LAW_OK;
-  if (setup.levels)
-    status = judge(s, status);
-  else if (!meets_outputs(s))
-    status = LAW_PARTIAL;
-  if (!setup.levels && s.found.least.damped) status = LAW_SINGULAR;
-  if (setup.forces.p && !meets_forces(s)) status = worse(status, limited ? LAW_LIMITED : LAW_PARTIAL);
+  LawStatus status = judge_motion(s, limited ? LAW_LIMITED : LAW_OK);
   if (fades_out(s)) status = LAW_SINGULAR;
-  if (setup.object.body >= 0 && s.found.stretched) status = worse(status, LAW_SINGULAR);
+  if (s.step.setup.object.body >= 0 && s.found.stretched) status = worse(status, LAW_SINGULAR);
   return s.footing.moved ? worse(status, LAW_SLIPPING) : status;
 }
 

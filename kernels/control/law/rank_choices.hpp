@@ -14,8 +14,8 @@ SARRUS_HD double weight_of(const RankRule<double>& rule) {
   return weight;
 }
 
-// run(ranks, count, rule): the step with choices for the first `count` doubts; whether it counts, and the doubts
-// that it met. restore(): what the law remembers is again that of the start of the step.
+// run(ranks, count, rule): the step with choices for the first `count` doubts; whether it counts, and the
+// doubts that it met. restore(): what the law remembers is again that of the start of the step.
 template <class Run, class Restore>
 struct OtherRanks {
   Run run;

@@ -1,5 +1,5 @@
-// References of control laws: desired values of outputs as functions of time, written where ControlInput looks
-// for them. The operations are those of src/sarrus/control/outputs/references.py, one by one.
+// References of control laws: desired values of outputs as functions of time, written where ControlInput
+// looks for them. The operations are those of src/sarrus/control/outputs/references.py, one by one.
 #pragma once
 
 #include "base/rounded.hpp"

@@ -48,8 +48,8 @@ void set_metric(const Model<double>& m, const double* q, const double* given, Wo
   inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
 }
 
-// The state in w.q1 and w.v where the result is PROJECTED; gap: largest |phi| of the given one, lengths over L
-// in: user, room for rows of the user
+// The state in w.q1 and w.v where the result is PROJECTED; gap: largest |phi| of the given one, lengths
+// over L   in: user, room for rows of the user
 template <class Work>
 Projected project_state(const Model<double>& m, const State<double>& x, double* user, const ProjectHow& o,
                         Work& w, double& gap) {

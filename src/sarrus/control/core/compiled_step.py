@@ -24,6 +24,7 @@ from ...simulation.system.custom_system import CustomSystem
 from ..limits.limit_table import InputRows, LimitTable
 from ..limits.quadratic_program import FEASIBLE
 from ..outputs.output import OutputTracking
+from ..outputs.references import Reference
 from ..state.active_constraints import ActiveConstraints
 from ..state.footing import Footing
 from ..state.measured_state import MeasuredState, MeasurementError
@@ -47,6 +48,14 @@ class CompilableTask(Protocol):
 
     def output_error(self, i: int, now: MeasuredState, target: Any) -> OutputTracking:
         """The i-th output against a target, for outputs that are evaluated in Python."""
+        ...
+
+    def output_names(self, i: int) -> tuple[str, ...]:
+        """Names of the components of the i-th output."""
+        ...
+
+    def output_reference(self, i: int) -> Reference | None:
+        """The reference of the i-th output; None where it has a constant acceleration."""
         ...
 
 

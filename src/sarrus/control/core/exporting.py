@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..exported.written_law import KERNEL_SOLVERS, WrittenLaw, refuse
 from ..outputs.output import GIVEN, POSE, TURN
 from ..outputs.references import WrittenReference, written_reference
@@ -27,7 +29,7 @@ def written_law(law: Any, targets: Sequence[Any], **more: Any) -> WrittenLaw:
         nu=system.nu,
         used=law._used,
         outputs=[task.output_names(i) for task, i in step.outputs],
-        targets=step.kernel.targets(targets, null_force),
+        targets=np.asarray(step.kernel.targets(targets, null_force)),
         references=[_followed(task, i, setup["output"][k]) for k, (task, i) in enumerate(step.outputs)],
         constraints=system.evaluator.constraint_rows,
         rows=rows,
@@ -61,9 +63,9 @@ def refuse_functions(law: Any) -> None:
 
 def _refuse_system(system: Any) -> None:
     """Refuse mechanisms with functions."""
-    model = getattr(system, "model", None)
-    if model is None or getattr(system, "supplies_inertia", False):
+    if getattr(system, "supplies_inertia", False):
         refuse(f"system {system.name!r}", "consists of functions of Python", "Give a Mechanism.")
+    model = system.model
     driven = [name for name, one in model.constraints if callable(getattr(one, "function", None))]
     functions = [*model.functions, *driven]
     if functions:

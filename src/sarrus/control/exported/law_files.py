@@ -13,6 +13,7 @@ from ...tracing.cpp_tables import CppTables
 from ...tracing.kernel_headers import needed_headers
 from ...tracing.library_build import compiler_flags
 from ...tracing.written_files import c_name, comment_text, write_texts
+from ..outputs.output import POSE, TURN
 from .law_texts import BUILD, HEADER, KERNEL, LOOP, SOURCE
 from .written_law import WrittenLaw
 
@@ -98,7 +99,8 @@ class LawFiles:
 
 def _numbers_of(output: Any) -> int:
     """Numbers of the target of an output, where ControlInput looks for them."""
-    if output["accelerated"]:
-        return int(output["size"])
     size = int(output["size"])
-    return {2: 24, 3: 15}.get(int(output["kind"]), 3 * size)
+    if output["accelerated"]:
+        return size
+    kind = int(output["kind"])
+    return 24 if kind == POSE else 15 if kind == TURN else 3 * size

@@ -227,8 +227,9 @@ class WrenchEstimator:
         """The estimator as numbers, for laws without Python whose constraint rows (nc,) hold."""
         if self._impedance is not None:
             refuse('method="displacement"', "belongs to another law", 'Take external="displacement".')
-        own = self._active.fixed
-        if not self._active.is_fixed or not np.array_equal(own, rows):
+        every = np.ones(self.system.nc, dtype=bool)
+        own = every if self._active.fixed is None else self._active.fixed
+        if not self._active.is_fixed or not np.array_equal(own, every if rows is None else rows):
             refuse("active of the WrenchEstimator", "differs from that of the law", "Give both the same.")
         length = self.system.length
         return WrittenObserver(
