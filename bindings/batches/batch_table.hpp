@@ -141,7 +141,7 @@ namespace calls {
 // clang-format off
 
 constexpr auto nq = &ModelD::nq, nv = &ModelD::nv, nc = &ModelD::nc;
-constexpr auto nb = &ModelD::nb, ne = &ModelD::ne, nf = &ModelD::nf, nfm = &ModelD::nfm;
+constexpr auto nb = &ModelD::nb, ne = &ModelD::ne, nf = &ModelD::nf, nfm = &ModelD::nfm, nfl = &ModelD::nfl;
 
 // Arguments: parts of the states, which the kernel gets as States; arrays of one state each; numbers
 template <class... Type> struct Takes { using Passed = std::tuple<Type...>; };
@@ -192,6 +192,7 @@ template <class... Inputs, class... Results> auto entry_of(List<Inputs...>, List
   /* wrenches of forces between bodies on b about their point B; B */ \
   X(force_wrenches, (q, v), (array<nf, 6>, array<nf, 3>)) \
   X(formula_wrenches, (q, v), (array<nfm, 6>, array<nfm, 3>)) /* the same of formulas on bodies, zero of others */ \
+  X(deflection_wrenches, (q, v, a), (array<nfl, 6>)) /* that deflections of flexible bodies need, about 0 */ \
   /* friction by load along the coordinates; outer: further wrenches on bodies at their origins, world axes */ \
   X(bearing_bounds, (q, v, a, lam, outer), (array<nv>)) \
   X(row_rates, (q, v, drive, user), (array<nc, nv>, array<nc>)) /* J', gamma' along v, but of user rows */ \

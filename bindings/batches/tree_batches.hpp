@@ -105,6 +105,13 @@ void body_motion_n(const ModelD& m, States s, const double* a, double* V, double
   });
 }
 
+void deflection_wrenches_n(const ModelD& m, States s, const double* a, double* W) {
+  each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
+    accelerate_tree(m, x.v, a + i * m.nv, w.tree);
+    for (int b = 0; b < m.nfl; ++b) store(deflection_wrench(m, b, w.tree), W + 6 * (i * m.nfl + b));
+  });
+}
+
 // Frame k of the arrays: that of a body   in: w.tree, accelerated
 void store_frame(const ModelD& m, int body, const TreeWork& w, const FrameArrays& out, long k) {
   body_pose(m, body, w.tree, out.R + 9 * k, out.p + 3 * k);

@@ -9,6 +9,7 @@
 
 #include "derivatives/directional.hpp"
 #include "derivatives/element_derivatives.hpp"
+#include "derivatives/flexible_derivatives.hpp"
 #include "derivatives/formula_derivatives.hpp"
 #include "derivatives/tree_derivatives.hpp"
 #include "solve/factor/column_solve.hpp"
@@ -25,6 +26,7 @@ struct Recursive {
   Moves<T> moves;
   Response<T> response;
   FormulaSlopes<T> formulas;
+  DeflectionSlopes<T> deflections;
   Columns<T> columns;    // bound for large mechanisms only
   Stride<2 * LDC> wide;  // of the following, side by side: columns of q, columns of v
   T *Eq, *Ev;            // (nv, wide)
@@ -42,6 +44,7 @@ struct Recursive {
     moves.bind(arena, m, w.ld);
     response.bind(arena, m, w.ld);
     formulas.bind(arena, m);
+    deflections.bind(arena, m);
     arena.take((m.nv + m.nc) * wide, Eq, answer);
     Ev = Eq + ld;
     Rq = Eq + m.nv * wide;
@@ -162,6 +165,7 @@ SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T
   each_element(m, r, [&](int first) { row_derivatives(m, first, r); });
   for (int i = 0; i < m.nf; ++i) force_derivatives(m, i, r);
   add_tree_derivatives(m, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
+  if (m.nfl) add_deflection_derivatives(m, q, v, r.w.a, r.w.tree, r.d, r.wide, r.deflections, r.Eq, r.Ev);
   add_joint_force_derivatives(m, q, v, r.wide, r.Eq, r.Ev);
   if (m.nfm) subtract_formula_slopes(m, q, v, r.wide, r.formulas, r.Eq, r.Ev);
   r.q = q;

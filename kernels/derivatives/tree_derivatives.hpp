@@ -93,6 +93,14 @@ SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bod
       d.eta[k] = d.alpha[k] + cross_motion(t.V[i], t.S[k]);
     }
   }
+  for (int b = 0; b < m.nfl; ++b) {  // (4) of tree/flexible.hpp has the form of (3) as well
+    int i = m.fl_node[b];
+    if (i == 0) continue;
+    const Inertia<T>& J = t.bent.rate[b];
+    const Spatial<T>& H = t.bent.momentum[b];
+    w.F[i] = w.F[i] + t.bent.wrench[b];
+    d.B[i] = d.B[i] + Gyration<T>{H.lin, H.ang, J.xx, J.xy, J.xz, J.yy, J.yz, J.zz};
+  }
 }
 
 // Added to the rows and columns of the coordinates of node i in dq, dv (stride ld); its subtree is summed up.

@@ -12,7 +12,7 @@ SARRUS_BEGIN
 // Whether articulated inertias take the place of M: large mechanisms without constraints.
 template <class T, int LDC>
 SARRUS_HD bool may_be_open(const Model<real<T>>& m) {
-  return LDC == 0 && Plain<T>::value && m.nc == 0;
+  return LDC == 0 && Plain<T>::value && m.nc == 0 && m.nfl == 0;
 }
 
 template <class T, int LDC>

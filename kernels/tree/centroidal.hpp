@@ -24,6 +24,12 @@ SARRUS_FN void weigh_subtrees(const Model<real<T>>& m, const Tree<T>& t, Bodies<
   w.Ic[0] = {T(0), zero3<T>(), T(0), T(0), T(0), T(0), T(0), T(0)};
   copy(w.Ic + 1, w.I + 1, m.nn - 1);
   for (int i = m.nn - 1; i > 0; --i) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
+  for (int b = 0; b < m.nfl; ++b) {  // one that stands on the ground moves as well
+    if (m.fl_node[b] != 0) continue;
+    const real<T>* x = shapes_of(m, b).mass;
+    w.Ic[0].m += T(x[0]);
+    w.Ic[0].h = w.Ic[0].h + t.p[0] * x[0] + turn(t.R[0], x + 1) + t.bent.more[b].h;
+  }
 }
 
 // The centre of mass relative to O   in: w.Ic
@@ -43,7 +49,11 @@ template <class T>
 SARRUS_FN void momentum_matrix(const Model<real<T>>& m, const Tree<T>& t, const Bodies<T>& w, Spatial<T>* A) {
   Vec3<T> c = center_of_mass(w);
   for (int i = 1; i < m.nn; ++i)
-    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) A[k] = about(c, w.Ic[i] * t.S[k]);
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+      Spatial<T> h = w.Ic[i] * t.S[k];
+      if (flexible_of(m, k) >= 0) h = h + t.bent.P[k];
+      A[k] = about(c, h);
+    }
 }
 
 // h   in: t (moved), w.Ic
@@ -51,6 +61,7 @@ template <class T>
 SARRUS_FN Spatial<T> momentum(const Model<real<T>>& m, const Tree<T>& t, const Bodies<T>& w) {
   Spatial<T> h = zero6<T>();
   for (int i = 1; i < m.nn; ++i) h = h + w.I[i] * t.V[i];
+  for (int b = 0; b < m.nfl; ++b) h = h + t.bent.momentum[b];
   return about(center_of_mass(w), h);
 }
 
@@ -60,6 +71,7 @@ SARRUS_FN Spatial<T> momentum_rate(const Model<real<T>>& m, const Tree<T>& t, co
   Spatial<T> rate = zero6<T>();
   for (int i = 1; i < m.nn; ++i)
     rate = rate + w.I[i] * (t.A[i] - t.A[0]) + cross_force(t.V[i], w.I[i] * t.V[i]);  // A_0 = -g
+  for (int b = 0; b < m.nfl; ++b) rate = rate + t.bent.wrench[b];
   return about(center_of_mass(w), rate);
 }
 

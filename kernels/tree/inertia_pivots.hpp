@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/arena.hpp"
+#include "tree/flexible.hpp"
 #include "tree/joints.hpp"
 
 SARRUS_BEGIN
@@ -59,6 +60,13 @@ SARRUS_FN Symmetric6<T> node_inertia(const Model<T>& m, int i) {
   return out;
 }
 
+// Inertia of coordinate k itself: of its drive, of a deflection
+template <class T>
+SARRUS_HD T own_inertia(const Model<T>& m, int k) {
+  int b = flexible_of(m, k);
+  return b < 0 ? m.armature[k] : m.armature[k] + shapes_of(m, b).M[(k - m.fl_v[b]) * (m.fl_n[b] + 1)];
+}
+
 // Eliminates the axes S of node i from I by (1), the largest pivot first; returns the coordinate whose pivot
 // is at most `least`, with lengths measured by L, or -1
 template <class T>
@@ -70,13 +78,13 @@ SARRUS_FN int eliminate_axes(const Model<T>& m, int i, const Spatial<T>* S, T le
     T largest = T(0);
     for (int j = 0; j < n; ++j) {
       if (done[j]) continue;
-      T unit = m.unit[first + j], d = (dot(S[j], times(I, S[j])) + m.armature[first + j]) * unit * unit;
+      T unit = m.unit[first + j], d = (dot(S[j], times(I, S[j])) + own_inertia(m, first + j)) * unit * unit;
       if (best < 0 || d > largest) best = j, largest = d;
     }
     if (!(largest > least)) return first + best;
     done[best] = true;
     Spatial<T> u = times(I, S[best]);
-    T d = dot(S[best], u) + m.armature[first + best];
+    T d = dot(S[best], u) + own_inertia(m, first + best);
     for (int c = 0; c < 6; ++c) I.columns[c] = I.columns[c] - u * (entry(u, c) / d);
   }
   return -1;

@@ -5,7 +5,7 @@
 //   difference(q0, q1, out)    the dv that leads from q0 to q1; rotation vectors up to length pi
 //   rate(u, v, out)            rate of the increment u when integrate(q0, u) moves with velocity v
 //
-// Positions:   hinge, slide, screw: q + dv      ball: Q exp(dv)      free: X exp([lin; ang]) on SE(3)
+// Positions:   hinge, slide, screw, amplitude: q + dv   ball: Q exp(dv)   free: X exp([lin; ang]) on SE(3)
 #pragma once
 
 #include "algebra/exponential.hpp"
@@ -63,6 +63,14 @@ struct Screw : OneCoordinate {
     spin(R, q[0]);
     p = p + R.z * (q[0] * pitch);
     S[0] = {cross(p, R.z) + R.z * pitch, R.z};
+  }
+};
+
+// Of a mode of a flexible body: it moves no frame, only what tree/flexible.hpp says
+struct Amplitude : OneCoordinate {
+  template <class T>
+  static SARRUS_HD void place(real<T>, const T*, Mat3<T>&, Vec3<T>&, Spatial<T>* S) {
+    S[0] = zero6<T>();
   }
 };
 
@@ -142,7 +150,8 @@ struct FreeJoint {
   }
 };
 
-#define SARRUS_JOINTS(X) X(HINGE, Hinge) X(SLIDE, Slide) X(SCREW, Screw) X(BALL, Ball) X(FREE, FreeJoint)
+#define SARRUS_JOINTS(X) \
+  X(HINGE, Hinge) X(SLIDE, Slide) X(SCREW, Screw) X(BALL, Ball) X(FREE, FreeJoint) X(AMPLITUDE, Amplitude)
 
 // use(joint) for a node that is not the ground
 template <class F>

@@ -9,23 +9,26 @@
 #include "algebra/spatial.hpp"
 #include "base/arena.hpp"
 #include "base/padded_rows.hpp"
+#include "tree/flexible.hpp"
 #include "tree/joints.hpp"
 
 SARRUS_BEGIN
 
 template <class T>
 struct Tree {
-  Mat3<T>* R;     // (nn) attitude of the node frames
-  Vec3<T>* p;     // (nn) their origins, relative to O
-  Spatial<T>* S;  // (nv) joint axes
-  Spatial<T>* V;  // (nn) twists
-  Spatial<T>* A;  // (nn) accelerations at zero joint acceleration, gravity included
-  Vec3<T>* O;     // (1) the reference point in the world
+  Mat3<T>* R;           // (nn) attitude of the node frames
+  Vec3<T>* p;           // (nn) their origins, relative to O
+  Spatial<T>* S;        // (nv) joint axes
+  Spatial<T>* V;        // (nn) twists
+  Spatial<T>* A;        // (nn) accelerations at zero joint acceleration, gravity included
+  Vec3<T>* O;           // (1) the reference point in the world
+  Deflections<T> bent;  // flexible bodies
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
     arena.take(m.nn, R, p, V, A);
     arena.take(m.nv, S);
     arena.take(1, O);
+    bent.bind(arena, m);
   }
 };
 
@@ -61,11 +64,13 @@ SARRUS_HD void place_ground(const Model<real<T>>& m, const T* q, Tree<T>& t) {
   t.p[0] = -O;
 }
 
-// out: R, p, S, O   in: q
+// out: R, p, S, O, bent   in: q
 template <class T>
 SARRUS_FN void place(const Model<real<T>>& m, const T* q, Tree<T>& t) {
   place_ground(m, q, t);
   for (int i = 1; i < m.nn; ++i) place_node(m, i, q, t);
+  for (int b = 0; b < m.nfl; ++b)
+    deflect_body(m, b, q + m.fl_q[b], t.R[m.fl_node[b]], t.p[m.fl_node[b]], t.bent);
 }
 
 // The same of a node and all that carry it; branch (nn) is room
@@ -86,7 +91,7 @@ SARRUS_HD Spatial<T> joint_twist(const Model<real<T>>& m, int i, const Tree<T>& 
   return X;
 }
 
-// out: V, A   in: R, p, S, v
+// out: V, A, bent   in: R, p, S, v
 template <class T>
 SARRUS_FN void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
   t.V[0] = zero6<T>();
@@ -97,6 +102,10 @@ SARRUS_FN void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
     t.V[i] = t.V[pa] + X;
     t.A[i] = t.A[pa] + cross_motion(t.V[pa], X);  // (1)
   }
+  for (int b = 0; b < m.nfl; ++b) {
+    int i = m.fl_node[b];
+    move_body(m, b, v + m.fl_v[b], Floating<T>{t.R[i], t.p[i], t.V[i]}, t.bent);
+  }
 }
 
 // out: A with the joint accelerations a   in: R, p, S, V, a
@@ -106,6 +115,7 @@ SARRUS_FN void add_accelerations(const Model<real<T>>& m, const T* a, Tree<T>& t
     int pa = m.parent[i];
     t.A[i] = t.A[pa] + cross_motion(t.V[pa], t.V[i] - t.V[pa]) + joint_twist(m, i, t, a);
   }
+  for (int b = 0; b < m.nfl; ++b) accelerate_body(m, b, a + m.fl_v[b], t.bent);
 }
 
 // out: V, A with the joint accelerations a in A   in: R, p, S, v, a

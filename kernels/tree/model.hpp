@@ -16,7 +16,7 @@ struct FrontPlan;
 constexpr int MOST_SINGULAR_VALUES =
     64;  // coordinates: larger mechanisms get them only where they are asked for
 
-enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE = 5 };
+enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE = 5, AMPLITUDE = 6 };
 
 // X(type, name, count, width): type I (int32) or F (float64); count is one of MODEL_SIZES.
 // clang-format off
@@ -27,6 +27,7 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(nd) /* drives */ X(n_user_rows) X(nm) /* rows of gears and belts */ \
   X(nf) /* forces between nodes */ X(nfv) /* their parameters */ \
   X(ncf) /* forces on coordinates */ X(ncfv) /* their parameters */ \
+  X(nfl) /* flexible bodies */ X(nflv) /* their constants */ \
   X(nfm) /* forces by formulas */ X(nfi) /* their instructions */ X(nfs) /* their numbers */ \
   X(ns) /* surfaces */ X(nsv) /* their parameters */ X(npair) /* pairs of them that may touch */ \
   X(nslot) /* contact points of all pairs */ X(one)
@@ -67,6 +68,10 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   /* forces between nodes a and b, and on coordinates (tree/forces/kinds.hpp): kind, parameters from */ \
   X(I, fo_kind, nf, 1) X(I, fo_a, nf, 1) X(I, fo_b, nf, 1) X(I, fo_begin, nf, 1) X(F, fo_values, nfv, 1) \
   X(I, cf_kind, ncf, 1) X(I, cf_q, ncf, 1) X(I, cf_v, ncf, 1) X(I, cf_begin, ncf, 1) X(F, cf_values, ncfv, 1) \
+  /* flexible bodies (tree/flexible.hpp): node of the floating frame, first of their coordinates in q and v and
+     how many, coordinates that stretch, constants from */ \
+  X(I, fl_node, nfl, 1) X(I, fl_q, nfl, 1) X(I, fl_v, nfl, 1) X(I, fl_n, nfl, 1) X(I, fl_stretches, nfl, 1) \
+  X(I, fl_begin, nfl, 1) X(F, fl_values, nflv, 1) \
   /* forces by formulas (tree/forces/formulas.hpp): node (-1: on coordinates), frame on it, axes (1: of the
      world), instructions from .. to, numbers from .. to; the instructions; the numbers before the first one */ \
   X(I, fm_node, nfm, 1) X(F, fm_R, nfm, 9) X(F, fm_p, nfm, 3) X(I, fm_world, nfm, 1) \

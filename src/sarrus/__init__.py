@@ -44,6 +44,9 @@ from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.base.pose import Pose
 from .models.base.restore import restore
+from .models.flexible.beam import *
+from .models.flexible.flexible_part import FlexiblePart as _FlexiblePart
+from .models.flexible.modal_body import *
 from .models.kinds.actuator_law import ActuatorLaw
 from .models.kinds.axial_friction import *
 from .models.kinds.bearing_friction import *
@@ -51,6 +54,7 @@ from .models.kinds.body_force import *
 from .models.kinds.bushing import *
 from .models.kinds.coulomb_friction import *
 from .models.kinds.end_stop import *
+from .models.kinds.flexibility import *
 from .models.kinds.forces import *
 from .models.kinds.forces import Force as _Force
 from .models.kinds.formula_force import *
@@ -65,6 +69,7 @@ from .models.shapes.surface_mesh import *
 from .models.shapes.visual import Visual
 from .models.tree.joint import Joint as _Joint
 from .models.tree.joints import *
+from .models.tree.node_deflection import *
 from .projection.branches import Branch
 from .projection.decompose import decompose
 from .projection.decomposition import Decomposition
@@ -132,7 +137,7 @@ __all__ = [
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",
 ]  # fmt: skip
 # kinds of joints, constraints, forces, shapes and measures that `import *` brings from their modules
-_FAMILIES = (_Joint, _Constraint, _Force, _Shape, _Measure)
+_FAMILIES = (_Joint, _Constraint, _Force, _Shape, _Measure, _FlexiblePart)
 __all__ += [kind for family in _FAMILIES for kind in family.kinds if kind in globals()]
 
 

@@ -21,7 +21,7 @@ TREES = {
     "Spherical": "",
     "Planar": "",
 }
-TREES |= {"Revolute": "", "Free": "", "Fixed": ""}
+TREES |= {"Revolute": "", "Free": "", "Fixed": "", "Deflection": ""}
 USES |= {
     kind: SPEC + f"spec.body('b', 'a', joint=sr.{kind}({how}), mass=1.0, inertia=(0.1, 0.1, 0.1))\n"
     "m = spec.compile(); m.forward_dynamics(m.neutral(), [0.0] * m.nv)"
@@ -176,3 +176,26 @@ for _kind, _how in LIMITS.items():
     USES[f"control.{_kind}"] = (
         f"{ARMS}C.ForceLimits(m, ['object.x'], 0.0, [C.{_kind}({_how})]).solve(0.0, *m.default)"
     )
+CANTILEVER = """
+spec = sr.MechanismSpec()
+beam = sr.Beam((0, 0, 0), (1, 0, 0), diameter=0.02, youngs_modulus=7e10, density=2700)
+spec.flexible("beam", "ground", beam)
+m = spec.compile()
+"""
+TETRAHEDRA = """
+import itertools
+import numpy as np
+nodes = [(0.1 * k, 0.05 * np.cos(2 * j), 0.05 * np.sin(2 * j)) for k in range(3) for j in range(3)]
+K = np.zeros((27, 27))
+for i, j in itertools.combinations(range(9), 2):
+    r = np.subtract(nodes[j], nodes[i])
+    at = [*range(3 * i, 3 * i + 3), *range(3 * j, 3 * j + 3)]
+    K[np.ix_(at, at)] += 1e6 * np.kron([[1, -1], [-1, 1]], np.outer(r, r) / (r @ r))
+"""
+USES |= {
+    "Beam": CANTILEVER + "assert m.nv == 12",
+    "Flexibility": CANTILEVER + "assert isinstance(m.model.forces[0][1], sr.Flexibility)",
+    "ModalBody": TETRAHEDRA
+    + "part = sr.ModalBody(0.1 * np.eye(27), K, nodes, [[0, 1, 2], [6, 7, 8]], modes=2)\n"
+    "spec = sr.MechanismSpec(); spec.flexible('truss', 'ground', part); assert spec.compile().nv == 8",
+}

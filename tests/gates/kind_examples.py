@@ -267,8 +267,9 @@ JOINTS: dict[str, Joint] = {
     "Planar": sr.Planar(OBLIQUE),
     "Free": sr.Free(),
     "Fixed": sr.Fixed(),
+    "Deflection": sr.Deflection((0.6, 0.8, 0.0), "z"),
 }
-NO_LOOP = ("Free",)  # joints that cannot close one
+NO_LOOP = ("Free", "Deflection")  # joints that cannot close one
 PAGE_LOOPS = ("Revolute", "Prismatic", "Cylindrical", "Universal", "Spherical")  # with a solid of their own
 
 
@@ -348,7 +349,39 @@ def _damped_bushing(c: Cell) -> Force:
     return sr.Bushing(c.a, c.b, *at, damping=(0.3, 0.4, 0.5, 0.03, 0.04, 0.05))
 
 
+def _flexibility(c: Cell) -> Force:
+    """Six deflections of the second body on the first one."""
+    rng, n = np.random.default_rng(5), 6
+    root = rng.normal(size=(2, n, n))
+    M, K = root @ root.transpose(0, 2, 1)
+    second, crossed = rng.normal(size=(2, n, n, 3))
+    J2 = rng.normal(size=(n, n, 6))
+    parts = [
+        [0.0] * 4,
+        *(0.02 * rng.normal(size=(n, width)) for width in (3, 3, 6)),
+        *(0.05 * M, 0.5 * K, 0.0 * M),
+        0.002 * (second + second.transpose(1, 0, 2)),
+        *(0.002 * crossed, 0.002 * (J2 + J2.transpose(1, 0, 2))),
+        *([1.0], 0.05 * M),
+    ]
+    values = [float(x) for part in parts for x in np.ravel(part)]
+    return sr.Flexibility(c.a, (f"{c.a[:-1]}1",), 1, values)
+
+
+def _damped_flexibility(c: Cell) -> Force:
+    """The same joint with damping alone: power of forces without potential is all that it changes."""
+    n = 6
+    root = np.random.default_rng(6).normal(size=(n, n))
+    before, behind = 4 + 12 * n + 2 * n * n, 12 * n * n
+    values = [0.0] * before + (0.1 * root @ root.T).ravel().tolist() + [0.0] * behind
+    return sr.Flexibility(c.a, (f"{c.a[:-1]}1",), 0, values)
+
+
 FORCES: dict[str, tuple[Example, ...]] = {
+    "Flexibility": (
+        Example(_flexibility, joint=sr.Deflection(), **UNSEEN),
+        Example(_damped_flexibility, joint=sr.Deflection(), **UNSEEN),
+    ),
     "PointSpring": (Example(_spring), Example(_damper)),
     "JointSpring": (Example(lambda c: sr.JointSpring(c.coordinates[1], 12.0, 0.1), **UNSEEN),),
     "JointDamper": (Example(lambda c: sr.JointDamper(c.coordinates[1], 0.7), **UNSEEN),),
@@ -405,6 +438,7 @@ OF_OWN_MACHINES = ("ScrewFriction", "ToothFriction")
 # Forces that `sr.ForceIn` does not read, with the reason
 NO_TENSION = {
     "Bushing": "it is a wrench",
+    "Flexibility": "it acts along all deflections of a body",
     "ConstantWrench": "it is given",
 }
 

@@ -43,7 +43,7 @@ FLOORS = [
 ]
 # the same inside the rooms that have folders; the files that lie in the room itself are above its folders
 INNER_FLOORS = {
-    "models": [{"base"}, {"shapes"}, {"tree"}, {"kinds"}, {"contacts"}],
+    "models": [{"base"}, {"shapes"}, {"tree"}, {"flexible"}, {"kinds"}, {"contacts"}],
     "mechanism": [{"describe"}, {"core"}, {"variants"}, {"query"}],
     "formats": [{"reading"}, {"json", "collisions"}, {"writing"}, {"mjcf", "urdf", "usd"}, {"sdf"}],
     "simulation": [

@@ -262,6 +262,12 @@ def test_what_joints_transmit(key: str, size: str) -> None:
             through[k] += t.J[group.rows, k] @ motion.lam[group.rows]
     if any(not force.bodies() for _, force in b.mech.model.forces):
         through = through + b.plain.terms(b.q, b.v, T).h - t.h
+    for force in (
+        force for _, force in b.mech.model.forces if force.deflects
+    ):  # what the body itself resists
+        bent = [k for node in force.nodes for k in range(*b.mech.index(node).v.indices(b.mech.nv))]
+        plain = b.plain.terms(b.q, b.v, T)
+        through[bent] += (plain.M @ motion.a + plain.h - t.M @ motion.a - t.h)[bent]
     for body in b.mech.model.bodies[1 : len(b.mech.model.bodies) // b.copies + 1]:
         own = b.mech.model.v_slices[b.mech.model.body_index(body.name)]
         J = b.mech.jacobian(b.q, body.name)[:, own]

@@ -104,7 +104,7 @@ def same_motion(b: Built, other: sr.Mechanism) -> None:
 @each
 def test_reports_and_documents_name_it(key: str) -> None:
     b, (name, example) = built(key, "small"), EXAMPLES[key]
-    mark = "c0b1" if example.joint is not None else "kind0"
+    mark = "kind0" if example.joint is None or key.startswith("force") else "c0b1"
     for text in (str(b.mech), str(sr.MechanismSpec.from_model(b.mech.model))):
         assert any(mark in line and name in line for line in text.splitlines()), text
     assert re.search(rf"^\| `{name}\b", PAGE.read_text(), re.M), (

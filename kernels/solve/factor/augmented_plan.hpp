@@ -37,7 +37,7 @@ SARRUS_FN void plan_augmented(const M& m, Ints ints, EliminationOrder& e, FrontP
     plan.widest = larger(n, plan.widest);
   });
   plan.branches = branches;
-  plan.few_rows = m.nc <= FEW_ROWS && branches >= static_cast<long>(DEEP) * m.nv;
+  plan.few_rows = m.nfl == 0 && m.nc <= FEW_ROWS && branches >= static_cast<long>(DEEP) * m.nv;
   minimum_degree(e);
   postorder(e);
   plan_fronts(e, ints, plan);

@@ -93,6 +93,8 @@ SARRUS_FN void joint_wrenches(const Model<real<T>>& m, const Tree<T>& t, const R
   w.F[0] = zero6<T>();
   for (int i = 1; i < m.nn; ++i) w.F[i] = w.F[m.parent[i]] + joint_twist(m, i, t, x.a);
   for (int i = 1; i < m.nn; ++i) w.F[i] = w.I[i] * (t.A[i] + w.F[i]) + cross_force(t.V[i], w.I[i] * t.V[i]);
+  add_deflection_wrenches(m, t, w);
+  add_accelerated_deflections(m, x.a, t, w);
   subtract_declared(m, t, w);
   subtract_row_wrenches(m, x.W, x.lam, w.F);
   subtract_mesh_wrenches(m, t, x.lam, w.F);

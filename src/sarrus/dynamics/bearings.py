@@ -70,6 +70,8 @@ class Loads:
         at: Their points B, (nf, 3).
         friction: Generalized force of dry friction (nv,).
         formulas: Wrenches of formulas on bodies and their points, (nfm, 6), (nfm, 3), world axes.
+        deflections: Wrenches that flexible bodies need beside those of rigid ones, about the origin of the
+            world, (nfl, 6), world axes.
     """
 
     external: tuple[External, ...]
@@ -79,6 +81,7 @@ class Loads:
     forces: Array
     at: Array
     formulas: tuple[Array, Array]
+    deflections: Array
 
     def each(self, model: Model, bodies: BodyMotion) -> Iterator[Load]:
         """The wrench on each body."""
@@ -90,6 +93,9 @@ class Loads:
         for i, force in enumerate(one for _, one in model.forces if one.by_formula):
             for body in force.bodies():
                 yield model.body_index(body), W[..., i, :], at[..., i, :]
+        for i, force in enumerate(one for _, one in model.forces if one.deflects):
+            needed = self.deflections[..., i, :]
+            yield model.body_index(force.bodies()[0]), -needed, np.zeros_like(needed[..., :3])
         for group in model.groups:
             if group.element >= 0:
                 assert group.a is not None and group.b is not None
@@ -101,7 +107,8 @@ class Loads:
 
 def _ends_of_forces(model: Model) -> list[tuple[str, str]]:
     """First and second body of each force between bodies that the kernel knows."""
-    ends = [force.bodies() for _, force in model.forces if not (force.holds_functions or force.by_formula)]
+    between = (force for _, force in model.forces if not (force.holds_functions or force.deflects))
+    ends = [force.bodies() for force in between if not force.by_formula]
     return [(pair[0] if len(pair) > 1 else GROUND, pair[-1]) for pair in ends if pair]
 
 

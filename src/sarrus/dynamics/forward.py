@@ -137,6 +137,7 @@ class Motion:
             forces=forces,
             at=forces_at,
             formulas=self._formula_loads,
+            deflections=self._deflection_loads,
         )
         return bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
 
@@ -208,6 +209,21 @@ class Motion:
         loads = (*kernel.row_wrenches(q), *kernel.force_wrenches(q, v))
         found = (*kernel.poses(q), *kernel.body_motion(q, v, _flat(self.a)), *loads)
         return [x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found]
+
+    @cached_property
+    def _deflection_loads(self) -> Array:
+        """Wrenches that flexible bodies need beside those of rigid ones, (nfl, 6), world axes."""
+        assert self._loaded is not None
+        if not len(self._model.fl_node):
+            return np.zeros((0, 6))
+        if np.iscomplexobj(self._loaded.q):
+            raise InputError(
+                "reactions beside flexible bodies have no exact derivatives by parameters; take differences"
+                " of mechanisms with other values."
+            )
+        state = (self._loaded.q, self._loaded.v, self.a)
+        found = self._model.kernel.deflection_wrenches(*(_flat(x) for x in state))
+        return np.asarray(found.reshape(*self.a.shape[:-1], *found.shape[1:]))
 
     @cached_property
     def _formula_loads(self) -> tuple[Array, Array]:

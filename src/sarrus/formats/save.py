@@ -103,11 +103,7 @@ def _writable(what: object, path: str | os.PathLike[str], target: Path) -> Mecha
             f"a body is called {RESERVED!r}, which MJCF, URDF and SDF reserve for the ground, got"
             f" {os.fspath(path)!r}; give it another name, or save it as .json."
         )
-    if mech.states:
-        raise InputError(
-            f"{target.suffix} has no states of first order, which {mech.name!r} has:"
-            f" {', '.join(map(repr, mech.states))}; save it as .json, or leave them out."
-        )
+    _refuse_unknown(mech, target)
     return mech
 
 
@@ -127,6 +123,21 @@ def _write_beside(target: Path, found: dict[str, bytes]) -> None:
             replace_bytes(beside, content)
         elif ending == BESIDE or (beside.is_file() and MADE in beside.read_text(errors="replace")[:100]):
             beside.unlink(missing_ok=True)
+
+
+def _refuse_unknown(mech: Mechanism, target: Path) -> None:
+    """Refuse what no format but JSON can say."""
+    if mech.states:
+        raise InputError(
+            f"{target.suffix} has no states of first order, which {mech.name!r} has:"
+            f" {', '.join(map(repr, mech.states))}; save it as .json, or leave them out."
+        )
+    bent = [name for name, force in mech.model.forces if force.deflects]
+    if bent:
+        raise InputError(
+            f"{target.suffix} has no flexible bodies, which {mech.name!r} has: {', '.join(map(repr, bent))};"
+            " save it as .json."
+        )
 
 
 def _written(

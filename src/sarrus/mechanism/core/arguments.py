@@ -109,7 +109,8 @@ class Arguments:
 
     def check_mass(self) -> None:
         """Refuse a mechanism in which no body that moves has mass: it has no centre of mass."""
-        if not np.sum(self.model.fields["mass"][1:]) > 0.0:
+        bent = np.any(self.model.fields["fl_node"] == 0)  # a flexible body on the ground
+        if not (bent or np.sum(self.model.fields["mass"][1:]) > 0.0):
             raise InputError(
                 f"{self.owner} has no centre of mass: no body that moves has mass. Give one of them mass=."
             )

@@ -154,8 +154,8 @@ def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constrai
 
 
 def default_actuated(tree: Tree) -> list[int]:
-    """Indices into v of every coordinate except those of Free joints and states."""
-    return [k for k, body in enumerate(tree.by_name.owners) if not (body.joint.is_free or body.is_state)]
+    """Indices into v of every coordinate that has a drive unless something else is said."""
+    return [k for k, body in enumerate(tree.by_name.owners) if body.joint.has_drive and not body.is_state]
 
 
 def actuators_of(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tuple[Actuator, ...]:

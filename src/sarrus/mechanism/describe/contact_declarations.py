@@ -14,11 +14,11 @@ from ...errors import InputError, ModelError, unknown_name
 from ...models.base.pose import Pose
 from ...models.contacts.surfaces import ContactPair, Surface
 from ...models.shapes.shapes import Shape
-from .frames_and_floor import FramesAndFloor
+from .flexible_bodies import FlexibleBodies
 from .recipe import declares
 
 
-class ContactDeclarations(FramesAndFloor):
+class ContactDeclarations(FlexibleBodies):
     """Shapes that can touch, and which of them do."""
 
     def __init__(self, *args: Any, **named: Any) -> None:

@@ -38,6 +38,12 @@ def team_tables(
     model = mech.model
     refuse_callables(model, what)
     refuse_dry_friction(model, what)
+    flexible = [name for name, force in model.forces if force.deflects]
+    if flexible:
+        raise InputError(
+            f"{what} does not know flexible bodies, such as {', '.join(map(repr, flexible))} of"
+            f' {model.name!r}; use device="cpu".'
+        )
     formulas = [name for name, force in model.forces if force.by_formula]
     if formulas:
         raise InputError(

@@ -22,6 +22,7 @@ from ..base.pose import Pose
 from ..shapes.drawing import Drawing, Line, Load
 from ..tree.layout import TABLE
 from ..tree.tree import Tree
+from .flexible_table import FlexibleTable
 from .formulas import FormulaTable
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .point_pair import PointPair
@@ -48,6 +49,7 @@ class Force(Kind):
         of_body: Whether a function of a body's pose and twist computes it.
         of_state: Whether a function of the user's computes it as the rate of a state.
         sticks: Whether it is dry friction, whose force at rest is what holds.
+        deflects: Whether it is the inertia and elasticity of a flexible body.
     """
 
     needs_position: ClassVar[bool] = True
@@ -58,6 +60,7 @@ class Force(Kind):
     of_body: ClassVar[bool] = False
     of_state: ClassVar[bool] = False
     sticks: ClassVar[bool] = False
+    deflects: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it acts on: its fields a, b or body."""
@@ -286,6 +289,7 @@ class ForceTable:
         formulas: Forces by formulas.
         journals: Coordinates whose BearingFriction carries the load of the joint.
         meshes: Number and declaration of what loads bodies by its multiplier, gears among it, by names.
+        flexible: Flexible bodies.
     """
 
     def __init__(self, tree: Tree, meshes: Mapping[str, tuple[int, Any]]) -> None:
@@ -298,6 +302,7 @@ class ForceTable:
         self.bodies = ParameterTable(FORCES, "fo")
         self.coordinates = ParameterTable(COORDINATE_FORCES, "cf")
         self.formulas = FormulaTable()
+        self.flexible = FlexibleTable()
 
     def add_dry_friction(self, k: int, friction: float, breakaway: float, speed: float) -> None:
         """Friction that sticks on coordinate k; it slides nowhere until a run says in which direction."""
@@ -332,7 +337,7 @@ class ForceTable:
         """The fields by name."""
         none: dict[str, Any] = {name: [] for name in TABLE if name.startswith(("fo_", "cf_"))}
         both = {**self.bodies.columns, **self.coordinates.columns}
-        return {**none, **self._joints, **both, **self.formulas.columns}
+        return {**none, **self._joints, **both, **self.formulas.columns, **self.flexible.columns}
 
 
 def force_arrays(

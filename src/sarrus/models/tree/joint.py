@@ -25,6 +25,7 @@ class NodeKind(IntEnum):
     SCREW = 3
     BALL = 4
     FREE = 5
+    AMPLITUDE = 6
 
 
 NODE_NQ = {kind: NODES[kind.name][0] for kind in NodeKind}
@@ -35,7 +36,7 @@ def coordinate_is_angle(kind: NodeKind) -> tuple[bool, ...]:
     """For each velocity coordinate of a node, whether it is an angle (True) or a length (False)."""
     if kind == NodeKind.FREE:
         return (False,) * 3 + (True,) * 3
-    return (kind != NodeKind.SLIDE,) * int(NODE_NV[kind])
+    return (kind not in (NodeKind.SLIDE, NodeKind.AMPLITUDE),) * int(NODE_NV[kind])
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,11 @@ class Joint(Kind):
 
     Attributes:
         suffixes: Names of the velocity coordinates, appended to the joint's name; ("",) for a single one.
+        has_drive: Whether it counts as actuated where a description says nothing.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
+    has_drive: ClassVar[bool] = True
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
@@ -85,7 +88,7 @@ class Joint(Kind):
     @property
     def nv(self) -> int:
         """Number of velocity coordinates."""
-        return len(self.suffixes)
+        return len(self.coordinate_names(""))
 
     def coordinate_names(self, name: str) -> tuple[str, ...]:
         """Names of the velocity coordinates of a joint called `name`, (nv,)."""

@@ -267,6 +267,7 @@ class Free(Joint):
     """Moves freely. q: position [m], quaternion xyzw (7,); v: twist in the body frame [m/s, rad/s], (6,)."""
 
     suffixes: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
+    has_drive = False
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (Primitive(NodeKind.FREE),)

@@ -1,0 +1,1 @@
+"""Flexible bodies: beams and finite-element models reduced to a few deflections."""
