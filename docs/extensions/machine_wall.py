@@ -103,7 +103,7 @@ def tile(name: str, words: str) -> str:
 
 
 class MachineInPage(Directive):
-    """The studio of one machine, in the page."""
+    """One machine to take with the hand, bare, and a link to its studio."""
 
     required_arguments = 1
 
@@ -117,7 +117,7 @@ class MachineInPage(Directive):
             sr.showcase.mechanism(name).studio(
                 Path(app.outdir) / FOLDER / f"{name}-hand.html", title=title(name)
             )
-        frame = (
-            f'<iframe class="machine-studio" src="{FOLDER}/{name}-hand.html" title="{title(name)}"></iframe>'
-        )
-        return [nodes.raw("", frame, format="html")]
+        page = f"{FOLDER}/{name}-hand.html"
+        frame = f'<iframe class="machine-studio" data-src="{page}" title="{title(name)}"></iframe>'
+        alone = f'<a class="machine-alone" href="{page}">its studio: motors, forces, branches</a>'
+        return [nodes.raw("", frame + alone, format="html")]

@@ -43,6 +43,7 @@ function openStudio(tile) {
 }
 
 addEventListener("DOMContentLoaded", () => {
+  for (const frame of document.querySelectorAll("iframe[data-src]")) frame.src = `${frame.dataset.src}#bare&theme=${shade()}`;
   for (const tile of document.querySelectorAll(".machine")) {
     for (const name of ["pointerenter", "focus"]) tile.addEventListener(name, () => play(tile));
     for (const name of ["pointerleave", "blur"]) tile.addEventListener(name, () => stop(tile));

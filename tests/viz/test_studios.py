@@ -181,6 +181,7 @@ def test_limits_hold_and_the_step_is_nearest_in_the_mass_metric(page: Page, tmp_
 def test_time_plays_slows_pauses_and_goes_back(page: Page, tmp_path: Path) -> None:
     mech = sr.library.four_bar()
     opened(page, mech, tmp_path)
+    page.evaluate("document.getElementById('motors-hold').click()")
     page.evaluate("document.getElementById('speed').value = '0.5'; studio.toggle(); 0")
     t, total, first, q = page.evaluate(
         """(() => {
@@ -335,7 +336,7 @@ def test_a_run_is_played_and_continued(page: Page, tmp_path: Path) -> None:
     assert page.evaluate("studio.history.states.length") == len(run.t)
     play = "for (let i = 0; i < 12; i++) studio.advance(1 / 60);"
     t, q = page.evaluate(
-        f"studio.toggle(true); {play} [studio.history.now.t, Array.from(studio.history.now.q)]"
+        f"studio.seek(0); studio.toggle(true); {play} [studio.history.now.t, Array.from(studio.history.now.q)]"
     )
     assert t == pytest.approx(0.2, abs=0.06)  # frames of the page itself come in between
     np.testing.assert_allclose(q, run.at(t).q, atol=1e-12)

@@ -45,9 +45,9 @@ def checked(mech: Mechanism) -> Mechanism:
     return mech
 
 
-def packed(values: npt.ArrayLike) -> str:
-    """Doubles as base64."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+def packed(values: npt.ArrayLike, kind: str = "<f8") -> str:
+    """Doubles, or numbers of another kind, as base64."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
 def zipped(content: bytes) -> str:
@@ -194,6 +194,13 @@ def _motors(mech: Mechanism, q: Array) -> list[dict[str, Any]]:
             | {"from": low, "to": high, "unit": "rad" if angle else "m", "force": "N m" if angle else "N"}
         )
     return out
+
+
+def motors_hold(mech: Mechanism) -> bool:
+    """Whether motors hold at first: where a description names them, and not for every joint of closed loops."""
+    model = mech.model
+    every = len(model.actuators) == mech.nv
+    return bool(model.actuators_declared and not (every and mech.nc))
 
 
 def _usual_rank(mech: Mechanism, q: Array) -> int:

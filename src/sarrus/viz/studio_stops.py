@@ -6,6 +6,7 @@ of the kernel at each stop: all combinations of up to three parameters, one at a
 
 from __future__ import annotations
 
+import base64
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from .studio_data import as_json, kernel_table, reachable, scene, zipped
 
 STOPS = {1: 21, 2: 9, 3: 5}  # of each of so many parameters, all combinations
 ONE_BY_ONE = 11  # stops of each of more
+GRAIN = 2.0**-10  # of points of meshes, relative to the length of the mechanism
 RANGE = 0.3  # of the value to both sides, where no range is given
 
 
@@ -42,7 +44,7 @@ def parameter_stops(
         return None
     values = {name: _values(name, declared[name], ranges, len(asked)) for name in asked}
     grid = len(asked) in STOPS
-    base, meshes = kernel_table(mech), Meshes(picture[0]["meshes"])
+    base, meshes = kernel_table(mech), Meshes(picture[0]["meshes"], GRAIN * mech.length)
     stops = [
         _stop(mech, changed, base, picture[1:], meshes) for changed in _combinations(values, declared, grid)
     ]
@@ -55,19 +57,34 @@ def parameter_stops(
 
 
 class Meshes:
-    """Meshes of all stops, each once, those of the declared mechanism first."""
+    """Meshes of all stops, each once, those of the declared mechanism first.
 
-    def __init__(self, first: list[dict[str, str]]) -> None:
-        self.list = list(first)
-        self._known = {tuple(sorted(one.items())): i for i, one in enumerate(first)}
+    Args:
+        first: These, as the page has them.
+        grain: Meshes whose points differ by less are the same [m].
+    """
+
+    def __init__(self, first: list[dict[str, str]], grain: float) -> None:
+        self.list, self._grain = list(first), grain
+        self._known = {self._key(self._seen(one)): i for i, one in enumerate(first)}
+
+    @staticmethod
+    def _key(one: dict[str, str]) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(one.items()))
+
+    def _seen(self, one: dict[str, str]) -> dict[str, str]:
+        """The mesh with its points on a grid as fine as is seen, which packs better."""
+        points = np.frombuffer(base64.b64decode(one["points"]), dtype="<f4")
+        coarse = (np.round(points / self._grain) * self._grain + 0.0).astype("<f4")
+        return one | {"points": base64.b64encode(coarse.tobytes()).decode("ascii")}
 
     def renumbered(self, film: dict[str, Any]) -> list[dict[str, Any]]:
         """Solids of a scene with the numbers of their meshes in this list."""
         out = []
         for solid in film["solids"]:
             if "mesh" in solid:
-                one = film["meshes"][solid["mesh"]]
-                key = tuple(sorted(one.items()))
+                one = self._seen(film["meshes"][solid["mesh"]])
+                key = self._key(one)
                 if key not in self._known:
                     self._known[key] = len(self.list)
                     self.list.append(one)
@@ -121,4 +138,13 @@ def _stop(
     before, after = (np.frombuffer(x + b"\0" * (-len(x) % 8), dtype="<f8") for x in (base, table))
     at = np.flatnonzero(before.view("<i8") != after.view("<i8"))
     solids = meshes.renumbered(scene(other, reachable(other, pose), *picture))
-    return {"at": at.tolist(), "to": after[at].tolist(), "q": pose.tolist(), "solids": solids}
+    return {"at": at.tolist(), "to": after[at].tolist(), "q": pose.tolist(), "solids": rounded(solids)}
+
+
+def rounded(value: Any) -> Any:
+    """Numbers of a picture to as many digits as are seen."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: rounded(x) for key, x in value.items()}
+    return [rounded(x) for x in value] if isinstance(value, list) else value

@@ -29,6 +29,7 @@ from .studio_data import (
     drive_table,
     kernel_table,
     mechanism_data,
+    motors_hold,
     packed,
     reachable,
     scene,
@@ -70,7 +71,7 @@ SCRIPTS = (
         "controls",
     ),
 )
-MOST_STATES = 1500  # of a run
+MOST_BYTES = 120_000  # of a run: times and positions as doubles, velocities as floats
 DRIVEN_FOR = 30.0  # [s] for which drives are recorded
 
 
@@ -127,15 +128,16 @@ def studio(
         "v": speeds[0].tolist(),
         "t": float(t[0]),
     }
-    data |= mechanism_data(mech, poses[0])
+    data |= mechanism_data(mech, poses[0]) | {"holds": motors_hold(mech), "weightless": bool(mech.model.contacts)}
     edit = edit_data(mech, find_plane(mech, poses[0]))
     data["edit"] = None if edit is None else zipped(as_json(edit).encode())
     around = reachable(mech, poses[0]) if run is None else poses[:: max(1, len(poses) // 40)]
-    data["film"] = scene(mech, around, shapes, thickness)
+    film = scene(mech, around, shapes, thickness)
+    data["film"] = zipped(as_json(film).encode())
     data["table"] = zipped(kernel_table(mech))
     data["drives"] = drive_table(mech, float(t[0]), max(DRIVEN_FOR, float(t[-1] - t[0])))
-    data["stops"] = parameter_stops(mech, parameters, (data["film"], shapes, thickness))
-    data["run"] = None if run is None else {"t": packed(t), "q": packed(poses), "v": packed(speeds)}
+    data["stops"] = parameter_stops(mech, parameters, (film, shapes, thickness))
+    data["run"] = None if run is None else {"t": packed(t), "q": packed(poses), "v": packed(speeds, "<f4")}
     return replace_bytes(target, _page(name, data).encode("utf-8", errors="replace"), make_folder=True)
 
 
@@ -149,9 +151,10 @@ def _start(mech: Mechanism, q: npt.ArrayLike | None) -> tuple[Array, Array, Arra
 
 def _run(run: Trajectory) -> tuple[Array, Array, Array]:
     """Times, poses and velocities of a run, at equal steps where it has too many states."""
-    if len(run.t) <= MOST_STATES:
+    most = MOST_BYTES // (8 + 8 * run.q.shape[1] + 4 * run.v.shape[1])
+    if len(run.t) <= most:
         return np.array(run.t), np.array(run.q), np.array(run.v)
-    t = np.linspace(run.t[0], run.t[-1], MOST_STATES)
+    t = np.linspace(run.t[0], run.t[-1], most)
     found = shown_at(run, t)
     return t, np.array(found.q), np.array(found.v)
 
@@ -159,7 +162,8 @@ def _run(run: Trajectory) -> tuple[Array, Array, Array]:
 @cache
 def _script() -> str:
     files = [PAGE / f"{name}.js" for name in DRAWING] + [STUDIO / f"{name}.js" for name in SCRIPTS]
-    return '"use strict";\n' + "\n".join(path.read_text(encoding="utf-8") for path in files)
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return '"use strict";\n' + re.sub(r"(?m)^[ \t]+", "", re.sub(r"(?m)^[ \t]*//.*\n", "", text))
 
 
 def check_kernel(module: bytes) -> None:

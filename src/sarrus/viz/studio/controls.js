@@ -7,11 +7,16 @@ Studio.prototype.buttons = function () {
   click("undo", () => this.undo("undo"));
   click("redo", () => this.undo("redo"));
   click("theme", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
+  click("motors-hold", () => {
+    this.remember();
+    this.set(() => this.bench.holdAll($("motors-hold").checked));
+    this.panels.showSettings();
+  });
   click("help", () => ($("hints").hidden = !$("hints").hidden));
   click("link", () => this.shareLink());
   click("save", () => download("state.json", JSON.stringify(this.shared())));
   $("time").addEventListener("input", () => {
-    this.playing = false;
+    this.looping = this.playing = false;
     this.seek(+$("time").value);
   });
   for (const id of ["show-loops", "show-joints"])
@@ -31,6 +36,14 @@ Studio.prototype.buttons = function () {
   const asked = new URLSearchParams(location.hash.slice(1));
   const usual = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   this.setTheme(["dark", "light"].includes(asked.get("theme")) ? asked.get("theme") : usual);
+  if (asked.has("bare")) this.bare();
+};
+
+// The picture with its badge and "play" alone, for a frame in another page, which the wheel goes on to scroll
+Studio.prototype.bare = function () {
+  document.documentElement.dataset.bare = "";
+  this.say("drag any part of it");
+  $("scene").addEventListener("wheel", (e) => e.ctrlKey || e.stopImmediatePropagation(), { capture: true });
 };
 
 Studio.prototype.undo = function (way) {
@@ -114,6 +127,7 @@ async function begin() {
   const opened = async (text) => (text ? JSON.parse(new TextDecoder().decode(await unzipped(text))) : null);
   const stops = await opened(data.stops);
   data.edit = await opened(data.edit);
+  data.film = await opened(data.film);
   const studio = new Studio(new Workbench(module, data, await unzipped(data.table), stops));
   const asked = new URLSearchParams(location.hash.slice(1));
   if (asked.has("state"))

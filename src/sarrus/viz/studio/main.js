@@ -20,7 +20,7 @@ class Studio {
     this.panels = new Panels(this);
     this.buttons();
     this.record();
-    this.loadRun();
+    if (this.loadRun() && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.looping = this.playing = true;
     this.analyse();
   }
 
@@ -41,6 +41,7 @@ class Studio {
   // Numbers of the present state of the kernel, for charts
   values() {
     const k = this.kernel;
+    if (!this.simulating) this.bench.rest();
     const wanted = this.forces() || this.data.needs_forces;
     if (wanted && (!this.bench.analysis.large || !this.last || performance.now() - this.last > 250)) {
       k.accelerate();
@@ -87,12 +88,14 @@ class Studio {
 
   snapshot() {
     const { bench, history } = this;
-    const { u, hold, held } = bench.settings;
+    const settings = Object.fromEntries(SETTINGS.map((name) => [name, Array.from(bench.settings[name])]));
     const state = history.now;
-    return { q: Array.from(state.q), v: Array.from(state.v), t: state.t, gravity: bench.scale, stop: bench.stop, u: Array.from(u), hold: Array.from(hold), held: Array.from(held), traces: this.traces.slice(), edits: bench.edits };
+    return { q: Array.from(state.q), v: Array.from(state.v), t: state.t, gravity: bench.scale, stop: bench.stop, ...settings, traces: this.traces.slice(), edits: bench.edits };
   }
 
+  // A run that is played in a loop is so until the person does something.
   remember() {
+    this.looping = false;
     this.history.remember(this.snapshot());
   }
 
@@ -100,7 +103,7 @@ class Studio {
     const { bench } = this;
     if (given.edits !== bench.edits) this.describe(given.edits);
     bench.choose(given.stop ?? -1);
-    for (const name of ["u", "hold", "held"]) bench.settings[name].set(given[name] ?? new Float64Array(this.kernel.nv));
+    for (const name of SETTINGS) bench.settings[name].set(given[name] ?? new Float64Array(this.kernel.nv));
     bench.scale = given.gravity;
     bench.apply();
     this.traces = given.traces;
@@ -131,6 +134,7 @@ class Studio {
 
   // A setting is changed by the person
   set(change) {
+    this.recorded = false; // what lies ahead is no longer so
     change();
     this.bench.apply();
     this.dirty = true;
@@ -145,16 +149,18 @@ class Studio {
     this.moved = true;
   }
 
-  // A recorded run: its states are the past, the last of them the present
+  // A recorded run from its first state on; whether there is one
   loadRun() {
     const { run } = this.data;
-    if (!run) return;
-    const [t, q, v] = ["t", "q", "v"].map((name) => new Float64Array(bytesOf(run[name]).buffer));
+    if (!run || this.bench.stop >= 0) return false;
+    const [t, q] = ["t", "q"].map((name) => new Float64Array(bytesOf(run[name]).buffer));
+    const v = Float64Array.from(new Float32Array(bytesOf(run.v).buffer));
     const { nq, nv } = this.kernel;
     this.history.states = Array.from(t, (time, i) => ({ t: time, q: q.slice(i * nq, i * nq + nq), v: v.slice(i * nv, i * nv + nv), values: null }));
     this.recorded = true; // what lies ahead is played, not computed
     this.blank = 0; // states from here on have no numbers yet
     this.seek(0);
+    return true;
   }
 
   // Numbers of states of a recorded run, a few in each frame
@@ -225,6 +231,7 @@ class Studio {
   // ---------------------------------------------------------------- time
 
   toggle(on = !this.playing) {
+    this.looping = false;
     if (on && !this.playing && !this.grabbed) this.remember();
     this.playing = on;
     this.clock = undefined;
@@ -250,6 +257,8 @@ class Studio {
     const k = this.kernel;
     const g = this.grabbed;
     const speed = +$("speed").value;
+    const simulated = this.simulating;
+    this.simulating = false;
     if (g && this.mode === "kinematic") {
       if (k.drag(g.body, g.point, g.target, 24, BUDGET)) {
         this.record();
@@ -260,7 +269,12 @@ class Studio {
       else this.replay(speed * passed);
     } else if (this.playing && this.recorded && !g && !this.history.atEnd) {
       this.replay(speed * passed);
+    } else if (this.playing && this.looping) {
+      this.seek(0);
+      this.clock = undefined;
     } else if (this.playing) {
+      if (!simulated) this.grip();
+      this.simulating = true;
       this.simulate(passed * speed);
     }
     if (g) this.lastPoint = [g.body, ...g.point];
@@ -276,6 +290,15 @@ class Studio {
     if (!states[next]) return;
     if (still || way * (states[next].t - clock) <= 0) this.seek(next);
     this.clock = still ? states[next].t : clock;
+  }
+
+  // A simulation begins: motors hold the pose that it begins at
+  grip() {
+    this.bench.grip();
+    this.panels.showSettings();
+    const said = this.bench.holds ? ["motors hold the pose: untick them to let go"] : [];
+    if (this.data.weightless && this.bench.scale === 0) said.push("surfaces do not touch in this page: gravity is off");
+    if (said.length) this.say(said.join("; "));
   }
 
   simulate(time) {
@@ -311,7 +334,7 @@ class Studio {
   }
 
   step(by) {
-    this.playing = false;
+    this.looping = this.playing = false;
     this.seek(this.history.at + by);
   }
 
@@ -319,6 +342,7 @@ class Studio {
     this.remember();
     this.playing = false;
     this.grabbed = null;
+    if (this.loadRun()) return;
     const { q, v, t } = this.bench.stop < 0 ? this.data : { q: this.bench.stops.list[this.bench.stop].q, v: new Float64Array(this.kernel.nv), t: 0 };
     this.kernel.put(q, v, t);
     this.record();

@@ -3,11 +3,12 @@
 const TURNS = 2 * Math.PI;
 const PULL = TURNS * 1.5; // rad/s, of the spring to the finger with what it pulls
 const HOLD = TURNS * 3; // the same of coordinates that are held
+const SETTINGS = ["u", "hold", "held", "aimed"]; // of each motor: force, stiffness [mass], held value, whether a person chose it
 const DEPENDENT = 1e-9; // singular values of responses below this part of the largest: motors that work on one freedom
 
 class Workbench {
   constructor(module, data, table, stops) {
-    Object.assign(this, { module, data, table, stops, stop: -1, scale: 1, edits: [] });
+    Object.assign(this, { module, data, table, stops, stop: -1, scale: data.weightless ? 0 : 1, edits: [] });
     this.first = { data, table, stops };
     this.description = data.edit && !data.edit.why ? Description.from(data, table) : null;
     this.base = this.description;
@@ -16,10 +17,42 @@ class Workbench {
 
   begin() {
     const { data } = this;
-    this.settings = Object.fromEntries(["u", "hold", "held"].map((name) => [name, new Float64Array(data.coordinates.length)]));
+    this.settings = Object.fromEntries(SETTINGS.map((name) => [name, new Float64Array(data.coordinates.length)]));
     this.feed = new Float64Array(data.coordinates.length); // what holding motors do beyond their springs
     this.load(this.table);
     this.kernel.put(data.q, data.v, data.t);
+    if (data.holds) this.holdAll(true);
+  }
+
+  // All motors hold, or exert nothing
+  holdAll(on) {
+    const { u, hold, aimed } = this.settings;
+    for (const { index: j, q } of this.data.motors) [u[j], hold[j], aimed[j]] = [0, on && q >= 0 ? 1 : 0, 0];
+    this.grip();
+  }
+
+  // Motors that hold take the present pose, but for those that a person gave another
+  grip() {
+    const { hold, held, aimed } = this.settings;
+    for (const { index: j, q } of this.data.motors) {
+      if (!hold[j]) continue;
+      hold[j] = this.inertia(j) || 1;
+      if (!aimed[j]) held[j] = this.kernel.of("q")[q];
+    }
+    this.apply();
+  }
+
+  // Motors that hold exert nothing at states that are only looked at
+  rest() {
+    if (!this.acting) return;
+    const { kernel: k, settings } = this;
+    this.acting = false;
+    for (const name of ["hold_stiffness", "hold_damping"]) k.set(name, new Float64Array(k.nv));
+    k.set("u", settings.u.map((u, j) => (settings.hold[j] ? 0 : u)));
+  }
+
+  get holds() {
+    return this.data.motors.some(({ index }) => this.settings.hold[index]);
   }
 
   // Another description, made by a list of edits; inputs of motors that it still has stay.
@@ -29,7 +62,7 @@ class Workbench {
     Object.assign(this, first, { description, edits, stop: -1 });
     this.begin();
     for (const { index } of this.data.motors)
-      if (motors.some((motor) => motor.index === index)) for (const name of ["u", "hold", "held"]) this.settings[name][index] = settings[name][index];
+      if (motors.some((motor) => motor.index === index)) for (const name of SETTINGS) this.settings[name][index] = settings[name][index];
     this.apply();
   }
 
@@ -57,6 +90,7 @@ class Workbench {
   // Gravity, inputs and held coordinates into the kernel
   apply() {
     const { kernel: k, data, settings } = this;
+    this.acting = true;
     k.gravity.set(times(this.ground, this.scale));
     const [stiffness, damping] = [new Float64Array(k.nv), new Float64Array(k.nv)];
     data.motors.forEach((motor) => {

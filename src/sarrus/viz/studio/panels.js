@@ -44,6 +44,9 @@ class Panels {
     const [color, said] = nearnessShown(found);
     chip.textContent = `${said}smallest singular value ${number(found.nearness)}`;
     chip.style.background = color;
+    $("badge").hidden = chip.hidden;
+    $("badge").textContent = `${found.singular ? "singular pose" : number(found.nearness)}`;
+    $("badge").style.background = color;
     $("approach").hidden = !(found.nearness < NEAR_SINGULAR) || found.singular || found.dof === 0;
     $("branches").replaceChildren(
       ...movements.map((_, i) =>
@@ -77,6 +80,13 @@ class Panels {
     });
     $("motors").append(this.gravity.row);
     this.rows = data.motors.map((motor) => this.motor(motor));
+    $("holding").hidden = !data.motors.some((motor) => motor.q >= 0);
+    this.showHolding();
+  }
+
+  // The switch beside "play"
+  showHolding() {
+    $("motors-hold").checked = this.studio.bench.holds;
   }
 
   motor(motor) {
@@ -90,7 +100,7 @@ class Panels {
     });
     const held = slider({
       name: motor.name, min: motor.from, max: motor.to, value: 0, unit: motor.unit, begin: () => studio.remember(),
-      change: (x) => studio.set(() => (settings.held[j] = x)),
+      change: (x) => studio.set(() => ([settings.held[j], settings.aimed[j]] = [x, 1])),
     });
     const show = () => {
       kind.value = settings.hold[j] ? "hold" : settings.u[j] ? "force" : kind.value === "hold" ? "free" : kind.value;
@@ -103,11 +113,12 @@ class Panels {
       studio.remember();
       const wanted = kind.value;
       studio.set(() => {
-        settings.u[j] = 0;
+        settings.u[j] = settings.aimed[j] = 0;
         settings.hold[j] = wanted === "hold" ? studio.bench.inertia(j) || 1 : 0;
         settings.held[j] = studio.bench.kernel.of("q")[motor.q];
       });
       kind.value = wanted;
+      this.showHolding();
       show();
     });
     if (motor.q < 0) kind.lastChild.disabled = true;
@@ -211,6 +222,7 @@ class Panels {
   showSettings() {
     this.gravity.put(this.studio.bench.scale);
     this.rows.forEach((show) => show());
+    this.showHolding();
     this.putStop(this.studio.bench.stop);
   }
 }

@@ -10,7 +10,7 @@ function checkedState(text, { nq, nv, nb, stops }) {
   const out = { q: given.q, v: given.v, t: Number.isFinite(given.t) ? given.t : 0 };
   out.gravity = Number.isFinite(given.gravity) ? Math.min(Math.max(given.gravity, 0), 2) : 1;
   out.stop = Number.isInteger(given.stop) && given.stop >= 0 && given.stop < stops ? given.stop : undefined;
-  for (const name of ["u", "hold", "held"]) out[name] = numbersOf(given[name], nv) ? given[name] : undefined;
+  for (const name of SETTINGS) out[name] = numbersOf(given[name], nv) ? given[name] : undefined;
   out.traces = Array.isArray(given.traces) ? given.traces.filter((x) => numbersOf(x, 4) && Number.isInteger(x[0]) && x[0] >= 0 && x[0] < nb).slice(0, 6) : [];
   out.eye = numbersOf(given.eye, 6) ? given.eye : undefined;
   return out;
