@@ -1,4 +1,4 @@
-"""What a studio does when it opens and plays, in a real browser: loops, motors that hold, the bare picture."""
+"""What a studio does when it opens and plays, in a real browser: loops, motors that hold, bare pages."""
 
 from __future__ import annotations
 

@@ -336,7 +336,7 @@ def test_a_run_is_played_and_continued(page: Page, tmp_path: Path) -> None:
     assert page.evaluate("studio.history.states.length") == len(run.t)
     play = "for (let i = 0; i < 12; i++) studio.advance(1 / 60);"
     t, q = page.evaluate(
-        f"studio.seek(0); studio.toggle(true); {play} [studio.history.now.t, Array.from(studio.history.now.q)]"
+        f"studio.seek(0); studio.toggle(true); {play}[studio.history.now.t, Array.from(studio.history.now.q)]"
     )
     assert t == pytest.approx(0.2, abs=0.06)  # frames of the page itself come in between
     np.testing.assert_allclose(q, run.at(t).q, atol=1e-12)

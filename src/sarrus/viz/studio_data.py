@@ -197,7 +197,7 @@ def _motors(mech: Mechanism, q: Array) -> list[dict[str, Any]]:
 
 
 def motors_hold(mech: Mechanism) -> bool:
-    """Whether motors hold at first: where a description names them, and not for every joint of closed loops."""
+    """Whether motors hold at first: those that a description names, unless every joint of loops has one."""
     model = mech.model
     every = len(model.actuators) == mech.nv
     return bool(model.actuators_declared and not (every and mech.nc))

@@ -52,6 +52,7 @@ SCRIPTS = (
         "history",
         "scene",
         "hand",
+        "ghosts",
         "strips",
         "share",
         "model",
@@ -128,7 +129,8 @@ def studio(
         "v": speeds[0].tolist(),
         "t": float(t[0]),
     }
-    data |= mechanism_data(mech, poses[0]) | {"holds": motors_hold(mech), "weightless": bool(mech.model.contacts)}
+    data |= mechanism_data(mech, poses[0])
+    data |= {"holds": motors_hold(mech), "weightless": bool(mech.model.contacts)}
     edit = edit_data(mech, find_plane(mech, poses[0]))
     data["edit"] = None if edit is None else zipped(as_json(edit).encode())
     around = reachable(mech, poses[0]) if run is None else poses[:: max(1, len(poses) // 40)]

@@ -84,13 +84,6 @@ class Analysis {
     return shown.join("; ") + (byOwner.size > MOST_OWNERS ? "; …" : "");
   }
 
-  // What moves along a branch: the two coordinates that move most, and which way
-  movement(along) {
-    const order = along.map((x, j) => [Math.abs(x), j]).sort((x, y) => y[0] - x[0]);
-    const most = order[0][0];
-    return order.slice(0, 2).filter(([x]) => x > 0.3 * most).map(([, j]) => `${this.data.coordinates[j].name} ${along[j] > 0 ? "+" : "−"}`).join(", ");
-  }
-
   words(found) {
     const { nv, nc } = this.kernel;
     const many = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
@@ -110,6 +103,26 @@ class Analysis {
     k.of("dq").set(direction.map((x, j) => x * step * this.data.unit[j]));
     k.call.integrate();
     k.of("q").set(k.of("q1"));
+  }
+
+  // Moves the kernel's pose along a direction and back onto the constraints; the direction in which it has gone, without
+  // units, or null where the constraints do not close.
+  stepAlong(along, step) {
+    const k = this.kernel;
+    const here = k.of("q").slice();
+    this.move(here, along, step);
+    if (k.closePose()) {
+      k.of("q").set(here);
+      return null;
+    }
+    const there = k.of("q").slice();
+    k.of("q1").set(there);
+    k.of("q").set(here);
+    k.call.difference();
+    const gone = Array.from(k.of("dq"), (x, j) => x / this.data.unit[j]);
+    k.of("q").set(there);
+    const size = Math.hypot(...gone) || 1;
+    return gone.map((x) => x / size);
   }
 
   // Directions (nv, without units, of unit size) in which the constraints can be followed from a singular pose:

@@ -66,7 +66,7 @@ Object.assign(Studio.prototype, {
 
   // Shows it beside the pointer
   showTip(e) {
-    const text = e.buttons || this.grabbed ? "" : this.textAt(e.offsetX, e.offsetY);
+    const text = e.buttons || this.grabbed ? "" : this.ghosts.point(e) || this.textAt(e.offsetX, e.offsetY);
     const tip = $("tip");
     tip.hidden = !text;
     tip.textContent = text;

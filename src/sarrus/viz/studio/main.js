@@ -10,6 +10,7 @@ class Studio {
     const changed = () => (this.dirty = true);
     this.scene = new Scene($("scene"), bench.film, changed);
     this.editor = new Editor(this);
+    this.ghosts = new Ghosts(this);
     this.hand = new Hand($("scene"), this.scene, this.data.plane, {
       take: (body, at) => this.take(body, at), move: (target) => (this.grabbed.target = target),
       release: () => this.release(), changed,
@@ -360,7 +361,7 @@ class Studio {
     const past = history.states.slice(Math.max(0, history.at - 3000), history.at + 1);
     const traces = this.traces.map((_, i) => past.map((s) => s.values && s.values.traces[i]).filter(Boolean));
     this.shownArrows = this.arrows();
-    scene.paint(this.theme, { arrows: this.shownArrows, traces, hand, ...this.editor.shown() });
+    scene.paint(this.theme, { arrows: this.shownArrows, traces, hand, ghosts: this.ghosts, ...this.editor.shown() });
     this.panels.showNumbers(history);
     if (this.moved && performance.now() - this.analysed > (this.playing || g ? 120 : 0)) this.analyse();
     $("play").textContent = this.playing ? "pause" : "play";

@@ -37,7 +37,7 @@ class Panels {
     $("approach").addEventListener("click", () => studio.approach());
   }
 
-  showMobility(found, words, movements) {
+  showMobility(found, words) {
     $("mobility").replaceChildren(...words.map((text) => element("p", { text })));
     const chip = $("nearness");
     chip.hidden = !Number.isFinite(found.nearness);
@@ -48,12 +48,10 @@ class Panels {
     $("badge").textContent = `${found.singular ? "singular pose" : number(found.nearness)}`;
     $("badge").style.background = color;
     $("approach").hidden = !(found.nearness < NEAR_SINGULAR) || found.singular || found.dof === 0;
-    $("branches").replaceChildren(
-      ...movements.map((_, i) =>
-        element("button", { text: `${i + 1}: ${movements[i]}`, title: "follow this branch", on: { click: () => this.studio.follow(i) } }),
-      ),
-    );
-    $("branches-title").hidden = !movements.length;
+    const { ghosts } = this.studio;
+    $("branches").replaceChildren(...ghosts.buttons());
+    $("branches-title").hidden = !ghosts.ways.length;
+    $("branches-title").textContent = `Ways out of this singular pose, as ghosts in the picture${ghosts.left > 0 ? `; ${ghosts.left} more are between these` : ""}:`;
   }
 
   bodies() {

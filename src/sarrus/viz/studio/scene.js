@@ -24,11 +24,16 @@ class Scene {
     if (this.camera) this.camera.film = this.film;
   }
 
-  pose(bodies) {
-    this.film.now = bodies.parents.map((_, b) => [bodies.origin(b), bodies.quaternion(b)]);
+  // [place, quaternion] of all bodies, as the kernel last placed them
+  placesOf(bodies) {
+    return bodies.parents.map((_, b) => [bodies.origin(b), bodies.quaternion(b)]);
   }
 
-  paint(look, { arrows, traces, hand, pins, line }) {
+  pose(bodies) {
+    this.film.now = this.placesOf(bodies);
+  }
+
+  paint(look, { arrows, traces, hand, ghosts, pins, line }) {
     const { painter, film, camera, canvas } = this;
     if (camera.framed) {
       camera.aspect = canvas.clientWidth / Math.max(1, canvas.clientHeight);
@@ -36,6 +41,7 @@ class Scene {
       camera.far *= ROOM;
     }
     film.paint(painter, camera, LOOK[look], { forces: false });
+    ghosts.paint();
     for (const trace of traces) this.curve(trace);
     painter.shining((alpha) => {
       for (const arrow of arrows) this.arrow(arrow, alpha);

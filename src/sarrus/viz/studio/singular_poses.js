@@ -12,8 +12,9 @@ Studio.prototype.analyse = function (asked = false) {
   }
   this.found = analysis.look();
   this.branches = this.found.singular && !this.playing && !this.grabbed && this.kernel.nv <= 40 ? analysis.branches() : [];
+  this.ghosts.find(this.branches);
   this.seekKernel();
-  this.panels.showMobility(this.found, analysis.words(this.found), this.branches.map((along) => analysis.movement(along)));
+  this.panels.showMobility(this.found, analysis.words(this.found));
 };
 
 // The kernel back at the present state after searches
@@ -22,6 +23,7 @@ Studio.prototype.seekKernel = function () {
   const { running } = this.kernel;
   if (!this.branches.length && running) return;
   this.kernel.put(state.q, state.v, state.t);
+  this.kernel.place();
 };
 
 Studio.prototype.approach = function () {
@@ -37,26 +39,12 @@ Studio.prototype.approach = function () {
   this.analyse(true);
 };
 
+// Goes way i of the ghosts
 Studio.prototype.follow = function (i) {
   this.remember();
-  const { analysis } = this.bench;
-  const k = this.kernel;
-  let along = this.branches[i];
-  for (let n = 0; n < 10; n++) {
-    const here = k.of("q").slice();
-    analysis.move(here, along, 0.02);
-    if (k.closePose()) {
-      k.of("q").set(here);
-      break;
-    }
-    const there = k.of("q").slice();
-    k.of("q1").set(there);
-    k.of("q").set(here);
-    k.call.difference();
-    const moved = Array.from(k.of("dq"), (x, j) => x / this.data.unit[j]);
-    k.of("q").set(there);
-    const size = Math.hypot(...moved) || 1;
-    along = moved.map((x) => x / size);
+  const still = new Float64Array(this.kernel.nv);
+  for (const q of this.ghosts.ways[i].poses.slice(1)) {
+    this.kernel.put(q, still, this.kernel.t);
     this.record();
   }
   this.analyse(true);
