@@ -34,8 +34,8 @@ def test_a_ghost_moves_under_the_pointer_and_is_taken_by_a_click(page: Page, tmp
     mech = sr.library.parallelogram()
     opened(page, mech, tmp_path, q=np.zeros(3))
     assert page.evaluate("studio.ghosts.ways.length") == 4
-    at = page.evaluate(FIND.format(i=1))
-    page.mouse("mouseMoved", *at, buttons=0)
+    x, y = page.evaluate(FIND.format(i=1))
+    page.mouse("mouseMoved", x, y, buttons=0)
     frames(page)
     assert page.evaluate("studio.ghosts.shown") == 1
     name = page.evaluate("studio.ghosts.ways[1].name")
@@ -48,9 +48,9 @@ def test_a_ghost_moves_under_the_pointer_and_is_taken_by_a_click(page: Page, tmp
     assert len(seen) > 3, "the preview moves"
     np.testing.assert_array_equal(page.evaluate(POSE), np.zeros(3))
     aim = np.array(page.evaluate("studio.ghosts.ways[1].poses.at(-1)"))
-    at = page.evaluate(FIND.format(i=1))
-    page.mouse("mousePressed", *at)
-    page.mouse("mouseReleased", *at, buttons=0)
+    x, y = page.evaluate(FIND.format(i=1))
+    page.mouse("mousePressed", x, y)
+    page.mouse("mouseReleased", x, y, buttons=0)
     frames(page)
     q = np.array(page.evaluate(POSE))
     np.testing.assert_allclose(q, aim, atol=1e-14)
@@ -64,7 +64,8 @@ def test_a_ghost_moves_under_the_pointer_and_is_taken_by_a_click(page: Page, tmp
 def test_the_list_previews_and_the_machine_stays_in_hand(page: Page, tmp_path: Path) -> None:
     opened(page, sr.library.parallelogram(), tmp_path, q=np.zeros(3))
     box = "document.querySelectorAll('#branches button')[2].getBoundingClientRect()"
-    page.mouse("mouseMoved", *page.evaluate(f"[{box}.x + 20, {box}.y + 8]"), buttons=0)
+    x, y = page.evaluate(f"[{box}.x + 20, {box}.y + 8]")
+    page.mouse("mouseMoved", x, y, buttons=0)
     assert page.evaluate("studio.ghosts.shown") == 2
     page.mouse("mouseMoved", 300, 100, buttons=0)
     frames(page)
