@@ -2,10 +2,28 @@
 #pragma once
 
 #include <cstdlib>
+#include <new>
 
 #include "base/arena.hpp"
 
 SARRUS_BEGIN
+
+// Zeros of which pages that are not written to take no memory.
+struct ZeroedMemory {
+  void* memory = nullptr;
+  char* aligned = nullptr;  // to 64 bytes
+  ZeroedMemory() = default;
+  explicit ZeroedMemory(unsigned long long bytes) { need(bytes); }
+  ~ZeroedMemory() { free(memory); }
+  ZeroedMemory(const ZeroedMemory&) = delete;
+  void need(unsigned long long bytes) {
+    free(memory);
+    memory = calloc(bytes + 128, 1);
+    if (!memory) throw std::bad_alloc();
+    aligned = static_cast<char*>(memory) + (-reinterpret_cast<unsigned long long>(memory) & 63);
+  }
+};
+
 namespace {
 
 // Memory of one thread, grown when a larger mechanism comes along.

@@ -34,11 +34,12 @@ ContactFound forces_by_law(ContactMotion<0>& x, const State<double>& s, const do
   ContactRows<0>& c = x.c;
   double still = CONTACT_STILL * speed_of(c, s.v);
   if (!open_state(c, s)) return {ContactOutcome(-1), 1, 0};
-  choose_contacts(c, [&](int k) { return c.slot[k].gap <= CONTACT_TOUCHES * c.m.length[0]; });
+  auto touches = [&](int k) { return c.slot[k].gap <= CONTACT_TOUCHES * c.m.length[0]; };
+  if (!choose_contacts(c, touches)) return {ContactOutcome(-1), 1, 0};
   row_speeds(c, s.v, c.u);
   for (int i = 0; i < c.contacts; ++i)
     if (normal_speed(c, i, c.u) > still) c.slot[c.which[i]].gap = FAR_AWAY;
-  choose_contacts(c, [&](int k) { return c.slot[k].gap <= CONTACT_TOUCHES * c.m.length[0]; });
+  choose_contacts(c, touches);
   row_speeds(c, s.v, c.u);
   respond(c);
   move_freely(c, tau);
@@ -140,8 +141,8 @@ void contact_forces_n(const ModelD& m, const StatesOfContacts& s, const ContactF
   const ModeTable none, &table = s.table ? *s.table : none;
   Arena measure(nullptr);
   [[maybe_unused]] ContactForceWork measured(m, table, measure);
-  std::vector<char> room(measure.used + 128, 0);
-  Arena arena(room.data() + (-reinterpret_cast<unsigned long long>(room.data()) & 63));
+  ZeroedMemory room(measure.used);
+  Arena arena(room.aligned);
   ContactForceWork w(m, table, arena);
   long n = s.states.n;
   if (s.table) std::copy_n(s.rows, mode_size(table, m.nev + m.nk), w.rows);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../scratch.hpp"
 #include "integrate/contacts/correct_contacts.hpp"
 #include "integrate/contacts/settle_all.hpp"
 #include "modal_run.hpp"
@@ -38,7 +39,7 @@ struct ContactRun : ModalRun<0> {
   static constexpr int MOST_CONTACT_CHANGES = 500;  // of the mode by contacts, within SHORT
   static constexpr double SHORT = 1e-9;             // [s]
   static constexpr double NEARLY_STOPPED = 1e-7;    // of the speeds
-  std::vector<char> room;
+  ZeroedMemory room;
   ContactWork* surf = nullptr;
   std::vector<double> by_contacts, applied, padded;
 
@@ -49,8 +50,8 @@ struct ContactRun : ModalRun<0> {
         applied(m.nv) {
     Arena measure(nullptr);
     ContactWork measured(m, table, modes(), measure);
-    room.assign(measure.used + 4096, 0);
-    Arena arena(room.data() + (-reinterpret_cast<unsigned long long>(room.data()) & 63));
+    room.need(measure.used);
+    Arena arena(room.aligned);
     surf = new ContactWork(m, table, modes(), arena);
     padded.assign(surf->motion.c.w.ld, 0);
   }
@@ -140,7 +141,7 @@ struct ContactRun : ModalRun<0> {
     ContactGuards slots = {to.slots};
     rest().speed = std::max(rest().speed, speed_of(surf->motion.c, surf->v));
     look_at_speeds(table, mode, s.v, to);
-    if (!find_forces(at)) return fail(StepStatus::NO_MODE);
+    if (!find_forces(at)) return fail(no_terms());
     look_at_slots(surf->motion, modes(), rest().speed, slots);
     bool hold = look_at_rows(at, s, to);
     if (!(hold && forces_fit(slots, m.nslot)) && law_holds(at)) {
@@ -182,6 +183,9 @@ struct ContactRun : ModalRun<0> {
 
   // ---------------------------------------------------------------- how the next one begins
 
+  StepStatus no_terms() const {
+    return surf->motion.c.full ? StepStatus::CONTACT_TOO_MANY : StepStatus::NO_MODE;
+  }
   StepStatus status_of(SettleEnd end) const {
     switch (end) {
       case SettleEnd::UNSOLVED:
@@ -191,7 +195,7 @@ struct ContactRun : ModalRun<0> {
       case SettleEnd::PAINLEVE:
         return StepStatus::CONTACT_PAINLEVE;
       case SettleEnd::NO_TERMS:
-        return StepStatus::NO_MODE;
+        return no_terms();
       case SettleEnd::INSIDE:
       case SettleEnd::OPEN:
         return StepStatus::OPEN_GAP;

@@ -58,10 +58,9 @@ struct ContactSteps : private AllRows, ContactRun {
         return modes()[k].state != SLOT_OPEN || surf->hits[k];
       };
       if (!move_onto(motion, ask(t, x->q, x->v), modes(), meets, moved.data())) break;
+      // first order leaves loops open by the square of the way, and the speeds are those of the pose before
+      if (!inner->start(t, moved.data(), x->v, -1)) return fail(inner->state().status);
       RunState s = inner->state();
-      if (!inner->restore({t, moved.data(), x->v, 0}, inner->history(), s.step))
-        return fail(inner->state().status);
-      s = inner->state();
       std::copy_n(s.q, m.nq, x->q);
       std::copy_n(s.v, m.nv, x->v);
       act_in_mode();
@@ -144,8 +143,7 @@ struct ContactSteps : private AllRows, ContactRun {
     RunState s = inner->state();
     std::copy_n(s.v, m.nv, surf->v);
     act_in_mode();
-    if (!open_state(c, ask(s.t, s.q, surf->v))) return false;
-    choose_contacts(c, near);
+    if (!open_state(c, ask(s.t, s.q, surf->v)) || !choose_contacts(c, near)) return false;
     row_speeds(c, surf->v, c.u);
     move_freely(c, force.data());
     double still = CONTACT_STILL * std::max(rest().speed, 1e-300), small = MODE_RATE * speed_of(c, c.free);

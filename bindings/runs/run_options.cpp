@@ -72,7 +72,8 @@ void bind_enums(nb::module_& m) {
       .value("CONTRADICTION", StepStatus::CONTRADICTION)
       .value("CONTACT_UNSOLVED", StepStatus::CONTACT_UNSOLVED)
       .value("CONTACT_PRESSED", StepStatus::CONTACT_PRESSED)
-      .value("CONTACT_PAINLEVE", StepStatus::CONTACT_PAINLEVE);
+      .value("CONTACT_PAINLEVE", StepStatus::CONTACT_PAINLEVE)
+      .value("CONTACT_TOO_MANY", StepStatus::CONTACT_TOO_MANY);
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ enum class StepStatus : int {
   CONTRADICTION,     // no velocity satisfies all rows that close
   CONTACT_UNSOLVED,  // contact forces were not found to their tolerance
   CONTACT_PRESSED,   // a contact closes whose parts cannot move
-  CONTACT_PAINLEVE   // a sliding contact whose push pulls
+  CONTACT_PAINLEVE,  // a sliding contact whose push pulls
+  CONTACT_TOO_MANY   // contacts act at one time, MOST_ROWS
 };
 
 struct Options {

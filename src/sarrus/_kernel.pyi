@@ -331,6 +331,8 @@ class StepStatus(enum.Enum):
 
     CONTACT_PAINLEVE = 15
 
+    CONTACT_TOO_MANY = 16
+
 class RunOptions:
     def __init__(self) -> None: ...
 

@@ -249,7 +249,7 @@ def test_a_leg_hops_in_a_batch_and_alone() -> None:
     start = np.array(many._episodes.copies.q)
     one._episodes.copies.start(start[:1], np.array(many._episodes.copies.v)[:1], np.zeros(1, dtype=np.int64))
     for k in range(12):
-        push = np.array([-80.0, -80.0]) if k < 5 else np.zeros(2)
+        push = np.array([-140.0, -140.0]) if k < 7 else np.zeros(2)
         many.step(np.tile(push, (5, 1)))
         one.step(push)
         q = many._episodes.copies.q

@@ -42,8 +42,10 @@ struct ContactSettler {
   double* speeds;         // (rows) before anything
   unsigned char* active;  // (nslot)
   unsigned char* low;     // (nslot) rebounds that are summed up
-  signed char* events;    // (nslot) SlotEvent
-  double* deep;           // (nslot) [m] how far past the touch speeds are: of steps that end behind it
+  unsigned char*
+      rests;  // (nslot) what comes to rest within a step of fixed length, a bit for each kind of row
+  signed char* events;  // (nslot) SlotEvent
+  double* deep;         // (nslot) [m] how far past the touch speeds are: of steps that end behind it
   double residual = 0, used = 1;
   bool shared =
       false;  // joints may hold what contacts that slide hold, too: friction is then that of the law
@@ -54,8 +56,8 @@ struct ContactSettler {
       : x(motion), modes(given) {
     int slots = x.c.m.nslot;
     arena.take(x.c.w.ld, v_given, v0);
-    arena.take(most_rows(x.c.m) + joints, speeds);
-    arena.take(slots, active, low, events);
+    arena.take(x.c.room + joints, speeds);
+    arena.take(slots, active, low, rests, events);
     arena.take(slots, deep);
   }
 };
@@ -65,7 +67,7 @@ template <int LDC>
 SARRUS_FN bool open_active(ContactSettler<LDC>& g, const State<double>& s) {
   ContactRows<LDC>& c = g.x.c;
   if (!open_state(c, s)) return false;
-  choose_contacts(c, [&](int k) { return g.active[k] != 0; });
+  if (!choose_contacts(c, [&](int k) { return g.active[k] != 0; })) return false;
   row_speeds(c, s.v, c.u);
   respond(c);
   return true;
@@ -128,6 +130,36 @@ SARRUS_FN bool note_hits(ContactSettler<LDC>& g, double still) {
   return fine;
 }
 
+// Whether nothing closes faster than forces make it within the time of flight   in: move_freely()
+template <int LDC>
+SARRUS_HD bool is_slow_hit(const ContactSettler<LDC>& g) {
+  const ContactRows<LDC>& c = g.x.c;
+  return !any_of(c.contacts, [&](int i) { return normal_speed(c, i, c.u) < -g.flight * rate_size(g.x); });
+}
+
+// Leaves out the impact: what closes is brought to rest, find_rests()
+template <int LDC>
+SARRUS_FN SettleEnd leave_out(ContactSettler<LDC>& g, double* v) {
+  copy(v, g.v0, g.x.c.w.ld);
+  row_speeds(g.x.c, v, g.x.c.u);
+  return SettleEnd::SETTLED;
+}
+
+// Notes which rebounds are summed up. Whether there are some
+template <int LDC>
+SARRUS_FN bool sum_up_low(ContactSettler<LDC>& g, double still) {
+  const ContactRows<LDC>& c = g.x.c;
+  bool again = false;
+  for (int i = 0; i < c.contacts; ++i) {
+    int slot = c.which[i];
+    double after = normal_speed(c, i, c.u);
+    bool rebounds = (g.events[slot] & EVENT_IMPACT) && after > still * 1e-6;
+    if (rebounds && after < low_rebound(g, i) && c.law(i, RESTITUTION) < 1)
+      g.low[slot] = again = 1, g.modes[slot].until = after;
+  }
+  return again;
+}
+
 // The impact of the active slots and of stops, where one closes; v after it   in: g.speeds before whatever
 // else has changed v, c.u
 template <int LDC>
@@ -139,16 +171,8 @@ SARRUS_FN SettleEnd hit(ContactSettler<LDC>& g, double* v, double still) {
       any_of(c.blocks, [&](int k) { return is_push(c.block[k].kind) && c.u[c.block[k].row] < -still; });
   if (!closes) return SettleEnd::SETTLED;
   SettleEnd end = hit_with(g, v, still);
-  if (end != SettleEnd::SETTLED) return end;
-  bool again = false;
-  for (int i = 0; i < c.contacts; ++i) {
-    int slot = c.which[i];
-    double after = normal_speed(c, i, c.u);
-    bool rebounds = (g.events[slot] & EVENT_IMPACT) && after > still * 1e-6;
-    if (rebounds && after < low_rebound(g, i) && c.law(i, RESTITUTION) < 1)
-      g.low[slot] = again = 1, g.modes[slot].until = after;
-  }
-  if (!again) return end;
+  if (end != SettleEnd::SETTLED) return end == SettleEnd::UNSOLVED && is_slow_hit(g) ? leave_out(g, v) : end;
+  if (!sum_up_low(g, still)) return end;
   row_speeds(c, g.v0, c.u);
   return hit_with(g, v, still);
 }

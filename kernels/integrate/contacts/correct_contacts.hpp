@@ -52,8 +52,7 @@ template <int LDC, class Choose>
 SARRUS_FN bool move_onto(ContactMotion<LDC>& x, const State<double>& s, const SlotMode* modes, Choose meets,
                          double* q) {
   ContactRows<LDC>& c = x.c;
-  if (!open_state(c, s)) return false;
-  choose_contacts(c, meets);
+  if (!open_state(c, s) || !choose_contacts(c, meets)) return false;
   respond(c);
   return take_gaps(c) > 1e-13 * c.m.length[0] &&
          close_gaps(x, s.q, q, [&](const ContactBlock& b) { return sticks_in(c, modes, b); });
@@ -69,7 +68,7 @@ SARRUS_FN void rewind_to_touch(ContactMotion<LDC>& x, const State<double>& s, co
                                const double* deep, const double* tau, double* v) {
   ContactRows<LDC>& c = x.c;
   if (!open_state(c, s)) return;
-  choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN || deep[k] > 0; });
+  if (!choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN || deep[k] > 0; })) return;
   row_speeds(c, v, c.u);
   respond(c);
   move_freely(c, tau);
@@ -91,8 +90,9 @@ SARRUS_FN bool correct_contacts(ContactMotion<LDC>& x, const State<double>& s, c
   ContactRows<LDC>& c = x.c;
   if (!open_state(c, s)) return false;
   c.modes = modes;
-  choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
+  bool fits = choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
   c.modes = nullptr;
+  if (!fits) return false;
   respond(c);
   row_speeds(c, v, c.u);
   glide_by_mode(x, modes, c.u, SLIP_STILL * speed);

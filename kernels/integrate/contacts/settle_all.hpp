@@ -156,6 +156,7 @@ SARRUS_FN SettleEnd settle_accelerations(ContactSettler<LDC>& g, JointSettler<LD
   for (int i = 0; i < j.u.contacts; ++i)
     if (j.beyond[j.u.contact[i]]) c.bias[joint_row(c, j.u.frictions + i)] += BREAKING * size;
   ContactFound found = solve_accelerations(g.x, still);
+  if (found.outcome != ContactOutcome::SOLVED && g.flight > 0) found = solve_over_flight(g);
   g.residual = found.residual;
   if (found.outcome != ContactOutcome::SOLVED) return end_of(found.outcome);
   choose_modes(g, cause);

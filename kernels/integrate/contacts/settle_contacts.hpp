@@ -15,7 +15,7 @@ SARRUS_FN void bring_to_rest(ContactSettler<LDC>& g, const ContactCause& cause, 
     const ContactBlock& b = c.block[k];
     x.gliding[k] = x.guided[k] = 0;
     if (goes_with_push(b.kind) && !cause.stops[3 * c.which[b.contact] + friction_index(b.kind)])
-      x.gliding[k] = length_of(c.u + b.row, b.size) > still;
+      x.gliding[k] = length_of(c.u + b.row, b.size) > still && !(g.rests[c.which[b.contact]] >> b.kind & 1);
     for (int i = b.row; i < b.row + b.size; ++i) x.unit_way[i] = 0;
   }
   keep_rows(x);
@@ -135,13 +135,56 @@ SARRUS_FN void find_active(ContactSettler<LDC>& g, const ContactCause& cause) {
     if (!g.active[k] && g.modes[k].state != SLOT_OPEN) leave(g.modes[k], 0, g.events[k]);
   }
 }
-// Slots that separate open
+// The law at velocities over the time of flight, with all that forces do meanwhile; x.f: forces
+//
+//   u+ = u + flight (a + W f),   a without contacts                                                     (2)
+//
+// in: c.u, move_freely()
+template <int LDC>
+SARRUS_FN ContactFound solve_over_flight(ContactSettler<LDC>& g) {
+  ContactMotion<LDC>& x = g.x;
+  ContactRows<LDC>& c = x.c;
+  copy(g.speeds, c.u, c.rows);
+  for (int i = 0; i < c.rows; ++i) c.u[i] += g.flight * c.bias[i];
+  ContactFound found = solve_velocities(x, [](int) { return 0.0; }).solution;
+  for (int i = 0; i < c.rows; ++i) x.f[i] /= g.flight;
+  copy(c.u, g.speeds, c.rows);
+  return found;
+}
+
+// Which pushes and frictions have ended their motion when a step is over.
+//
+// A light foot that is pressed down separates from the floor after an impact elsewhere, at 1 mm/s, and is
+// back after a microsecond. If it were open for a whole step it would hit the floor far too fast, and open
+// again.
+// in: c.u after impacts, move_freely(). out: g.rests (nslot), a bit for each kind of rows
+template <int LDC>
+SARRUS_FN void find_rests(ContactSettler<LDC>& g, double still) {
+  ContactMotion<LDC>& x = g.x;
+  ContactRows<LDC>& c = x.c;
+  fill(g.rests, c.m.nslot);
+  if (!(g.flight > 0)) return;
+  double small = larger(still, MODE_RATE * g.flight * rate_size(x));
+  if (solve_over_flight(g).outcome != ContactOutcome::SOLVED) return;
+  for (int k = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    double ends = 0;
+    for (int i = b.row; i < b.row + b.size; ++i) {
+      double u = c.u[i] + g.flight * rate_after(x, i);
+      ends += u * u;
+    }
+    if (b.contact != NO_CONTACT && !(ends > small * small)) g.rests[c.which[b.contact]] |= 1 << b.kind;
+  }
+}
+
+// Slots that separate open.
 template <int LDC>
 SARRUS_FN void leave_separating(ContactSettler<LDC>& g, double still) {
   const ContactRows<LDC>& c = g.x.c;
+  find_rests(g, still);
   for (int i = 0; i < c.contacts; ++i) {
     int slot = c.which[i];
-    if (!(normal_speed(c, i, c.u) > still)) continue;
+    if (!(normal_speed(c, i, c.u) > still) || g.rests[slot] >> NORMAL_ROW & 1) continue;
     g.active[slot] = 0;
     leave(g.modes[slot], c.slot[slot].gap, g.events[slot]);
   }

@@ -34,7 +34,7 @@ struct ContactMotion {
 
   // joints: at most as many joint rows
   SARRUS_HD ContactMotion(const Model<double>& m, Arena& arena, int joints = 0) : c(m, arena, joints) {
-    int most = most_rows(m) + joints;
+    int most = c.room + joints;
     impact.bind(arena, most, most, 4 * m.nslot + joints);
     least.bind(arena, most, most);
     lu.bind(arena, most);
@@ -161,15 +161,16 @@ SARRUS_FN void glide_by_mode(ContactMotion<LDC>& x, const SlotMode* modes, const
   }
 }
 
-// x.f and x.Q at a state in a mode, under the force tau. False: no inertia, or points are not known
+// x.f and x.Q at a state in a mode, under the force tau. False: no inertia, points are not known, or too many
 template <int LDC>
 SARRUS_FN bool forces_in_mode(ContactMotion<LDC>& x, const State<double>& s, const double* tau,
                               const SlotMode* modes) {
   ContactRows<LDC>& c = x.c;
   if (!open_state(c, s)) return false;
   c.modes = modes;
-  choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
+  bool fits = choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
   c.modes = nullptr;
+  if (!fits) return false;
   row_speeds(c, s.v, c.u);
   respond(c);
   glide_by_mode(x, modes, c.u, SLIP_STILL * speed_of(c, s.v));

@@ -40,15 +40,21 @@ struct JointRows {
   double *A, *right, *right_v, *most;  // (n, ld), (n), (n), (frictions) largest friction
 };
 
-// Rows of all slots together
+constexpr int MOST_ROWS = 600;  // that act at one time: 200 points with friction
+
+// Rows of a slot
+template <class R>
+SARRUS_HD int rows_of_slot(const Model<R>& m, int k) {
+  const R* law = m.pair_law + 4 * m.slot_pair[k];
+  return 1 + (law[FRICTION] > 0 ? 2 : 0) + (law[TORSION] > 0 ? 1 : 0) + (law[ROLLING] > 0 ? 2 : 0);
+}
+
+// Room for rows: that of all slots together, or for as many as may act at one time
 template <class R>
 SARRUS_HD int most_rows(const Model<R>& m) {
   int rows = 0;
-  for (int k = 0; k < m.nslot; ++k) {
-    const R* law = m.pair_law + 4 * m.slot_pair[k];
-    rows += 1 + (law[FRICTION] > 0 ? 2 : 0) + (law[TORSION] > 0 ? 1 : 0) + (law[ROLLING] > 0 ? 2 : 0);
-  }
-  return rows;
+  for (int k = 0; k < m.nslot && rows < MOST_ROWS; ++k) rows += rows_of_slot(m, k);
+  return rows < MOST_ROWS ? rows : MOST_ROWS;
 }
 
 template <int LDC>
@@ -68,11 +74,13 @@ struct ContactRows {
   double* free;                         // (ld) acceleration without contact forces
   const SlotMode* modes = nullptr;      // (nslot) whose guided slots have their tangents along the line
   JointRows joint;                      // n: how many take part
+  const int room;                       // for rows of contacts
+  bool full = false;                    // more were chosen last
 
   // joints: at most as many joint rows
   SARRUS_HD ContactRows(const Model<double>& model, Arena& arena, int joints = 0)
-      : m(model), w(model, arena) {
-    int most = most_rows(m) + joints;
+      : m(model), w(model, arena), room(most_rows(model)) {
+    int most = room + joints;
     arena.take(m.nslot, slot, moved, which);
     arena.take(3 * m.nslot, axis);
     arena.take(most, direction, row_contact, row_kind, u, bias, left, order);
@@ -166,11 +174,15 @@ SARRUS_FN void add_joint_rows(ContactRows<LDC>& c) {
 }
 
 // Rows of the slots for which acts(slot) is true, and joint rows   in: find_slots(), c.joint
+// False, and c.full: there is no room for all of them.
 template <int LDC, class Acts>
-SARRUS_FN void choose_contacts(ContactRows<LDC>& c, Acts acts) {
+SARRUS_FN bool choose_contacts(ContactRows<LDC>& c, Acts acts) {
   c.contacts = c.rows = c.blocks = 0;
+  c.full = false;
   for (int k = 0; k < c.m.nslot; ++k) {
     if (!in_use(c.slot[k]) || !acts(k)) continue;
+    if (c.rows + rows_of_slot(c.m, k) > c.room) c.full = true;
+    if (c.full) break;
     int i = c.contacts++;
     c.which[i] = k;
     c.axis[3 * i] = c.slot[k].normal;
@@ -181,6 +193,7 @@ SARRUS_FN void choose_contacts(ContactRows<LDC>& c, Acts acts) {
     if (c.law(i, ROLLING) > 0) add_block(c, i, ROLLING_ROW, 1, 2, c.law(i, ROLLING));
   }
   add_joint_rows(c);
+  return !c.full;
 }
 
 // u of all rows at velocities v (ld)

@@ -25,6 +25,7 @@ DEEP = (
 )
 NEVER = 2**60  # steps between two records
 POINT_BYTES = 15e3  # of the contact problem, for each pair of points: measured with 40 to 120 of them
+MOST_POINTS = 200  # with friction, that may touch at one time: MOST_ROWS of kernels/solve/contact
 
 
 def surfaces_act(model: Any, contacts: object, what: str) -> bool:
@@ -50,7 +51,7 @@ def require_room(model: Any, what: str) -> None:
     """Refuse contact points of which the problem does not fit into the memory of this machine."""
     points = len(model.structure.slots)
     require_memory(
-        POINT_BYTES * float(points) ** 2,
+        POINT_BYTES * float(min(points, MOST_POINTS)) ** 2,
         f"{what}: the contact problem of {points} points that surfaces can touch at",
         "Declare fewer pairs (spec.contact), or simpler shapes: boxes, spheres, hulls of fewer corners"
         ' (sr.load(..., hull_corners=)); contacts="ignore" leaves surfaces out.',

@@ -69,6 +69,8 @@ TROUBLE = {
     " is pressed into an obstacle, or loops hold it",
     StepStatus.CONTACT_PAINLEVE: "CONTACT_PAINLEVE: a contact slides whose push would pull its parts together"
     " (Painleve's configuration): no motion goes on there, or two do; take less friction",
+    StepStatus.CONTACT_TOO_MANY: "CONTACT_TOO_MANY: more than 200 points with friction (600 rows) touch at"
+    " one time; declare fewer pairs, or simpler shapes",
 }
 METHODS = {method.name: method for method in methods()}
 MOST_LOST = 1e-2  # by one step: as much as a whole rollout may lose before it warns

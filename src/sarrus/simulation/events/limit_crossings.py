@@ -86,6 +86,9 @@ class LimitWatch:
 
     def _cross(self, pair: Steps, j: int, before: int, after: int) -> None:
         """Report a crossing within one step; across the whole range, the side where it ends counts."""
+        if pair.t[1] == pair.t[0]:  # contacts have moved it out
+            self._report(j, after, pair, float(pair.t[1]), pair.q[1], pair.v[1])
+            return
         limit = self._limits[j, 1 if ABOVE in (before, after) else 0]
         along = coordinate_between(pair, int(self._q_index[j]), int(self._joints[j]))
         t = zero_between(lambda t: along(t) - limit, float(pair.t[0]), float(pair.t[1]))
