@@ -78,3 +78,33 @@ def test_without_being_asked_for_it_is_listed() -> None:
     field = field.replace('type="plane" size="0 0 1"', 'type="hfield" hfield="h"')
     with pytest.raises(sr.SarrusError, match=r"strict=True.*contact of a height field"):
         sr.load(field, contacts=True, strict=True)
+
+
+def test_names_that_stand_for_others_are_changed() -> None:
+    """Menagerie's ALOHA calls its bodies left/base_link."""
+    text = MJCF.replace('"ball"', '"left/ball*"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        mech = sr.load(text, contacts=True)
+    assert "left_ball_" in {one.name for one in mech.model.surfaces}
+    assert any(one.name == "floor/left_ball_" for one in mech.model.contacts)
+
+
+def test_pairs_friction_and_directions_are_those_of_mujoco_s_contacts() -> None:
+    """With a margin of 100 m MuJoCo lists a contact for each pair that may touch, but for ellipsoids."""
+    mech, model = loaded(), mujoco.MjModel.from_xml_string(MJCF)
+    model.geom_margin[:] = 100.0
+    model.pair_margin[:] = 100.0
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    theirs = {
+        frozenset(model.geom(int(g)).name for g in one.geom): one.friction[0] if one.dim > 1 else 0.0
+        for one in data.contact
+    }
+    ours = {frozenset((one.a, one.b)): one.friction for one in mech.model.contacts}
+    dropped = " ".join(mech.omitted)
+    assert {pair for pair in ours if "egg" not in pair} <= set(theirs)
+    for pair in set(theirs) - set(ours):
+        a, b = pair
+        assert f"{a}/{b}" in dropped or f"{b}/{a}" in dropped
+    assert all(ours[pair] == pytest.approx(theirs[pair]) for pair in set(ours) & set(theirs))

@@ -48,6 +48,11 @@ class CollisionShape:
     group: Any = None
 
 
+def surface_name(wanted: str, taken: set[str]) -> str:
+    """A free name of a surface: without "*" and "/", which stand for others; taken from now on."""
+    return claim(wanted.replace("*", "_").replace("/", "_"), taken)
+
+
 class CollisionReader:
     """Gathers the collision shapes of a file and declares surfaces and pairs.
 
@@ -121,8 +126,7 @@ class CollisionReader:
 
     def _declared(self, one: CollisionShape, taken: set[str]) -> str:
         """Declare a surface; what it is called."""
-        plain = (one.name or f"{one.body}_collision").replace("*", "_").replace("/", "_")
-        name = claim(plain, taken)
+        name = surface_name(one.name or f"{one.body}_collision", taken)
         self._spec.surface(name, one.body, one.shape, one.at, **{"friction": FRICTION, **one.law})
         return name
 

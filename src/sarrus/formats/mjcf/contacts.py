@@ -14,13 +14,13 @@ import numpy as np
 
 from sarrus.errors import SarrusError
 from sarrus.formats.collisions.hulls import CORNERS, collision_hull
+from sarrus.formats.collisions.read_collisions import surface_name
 from sarrus.formats.mjcf.sites import wxyz_pose
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.contacts.table import Touchable
 from sarrus.models.shapes.convex_shapes import Capsule, ConvexMesh, Ellipsoid, HalfSpace
 from sarrus.models.shapes.shapes import Box, Cylinder, Shape, Sphere
-from sarrus.models.tree.coordinates import claim
 
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 0, 2, 3, 4, 5, 6, 7  # mjtGeom
 TORSION, ROLLING = 4, 6  # condim from which on these moments act
@@ -68,7 +68,8 @@ def _add_surfaces(
     names: dict[int, str] = {}
     taken: set[str] = set()
     for geom in geoms:
-        name = claim(model.geom(geom).name or f"{bodies[int(model.geom_bodyid[geom])]}_geom{geom}", taken)
+        given = model.geom(geom).name or f"{bodies[int(model.geom_bodyid[geom])]}_geom{geom}"
+        name = surface_name(given, taken)
         shape = _shape(model, geom, name, corners, omitted)
         if shape is None:
             omitted.drop("contact of a height field, a signed distance field or a flat mesh", name)
