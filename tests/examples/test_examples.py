@@ -302,6 +302,31 @@ def test_two_arms_torques(run: Callable[..., dict[str, float]]) -> None:
     assert max(found["off any motor"], found["off bounded"]) < 1e-3
 
 
+def test_quadruped_ground(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/quadruped_ground.py", distance=0.1, duration=0.5)
+    assert found["success"] and found["distance"] == pytest.approx(0.1, abs=0.01)
+    assert found["tilt"] < 0.02 and found["work"] < 0.0 and found["lifts"] < 12
+
+
+def test_biped_walks(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/biped_walks.py", end=0.7)
+    assert found["success"] and 0.01 < found["swayed"] < 0.1
+    assert found["lowest"] > -0.02 and found["drift"] < 1e-12
+
+
+def test_box_slips(run: Callable[..., dict[str, float]]) -> None:
+    """Held by rows or by enough friction it does not slide; by less than the law believes it does."""
+    found = run("gallery/box_slips.py", end=0.9)
+    assert found["slid held by rows"] < 1e-9 and found["slid friction 0.36"] < 1e-6
+    assert found["slid friction 0.2"] > 1e-3
+
+
+def test_learn_walk(run: Callable[..., dict[str, float]]) -> None:
+    pytest.importorskip("gymnasium")
+    found = run("gallery/learn_walk.py", generations=1, copies=4)
+    assert abs(found["first"]) < 0.05 < found["best"] + 0.05
+
+
 @needs_kernel
 def test_studios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -177,6 +177,9 @@ USES = {
     "control.Payload": "assert sr.control.Payload.of(sr.control.Payload(1.0).parameters).mass == 1.0",
     "control.PointContact": TIP.format("Spherical", "PointContact", "") + "C.PointContact",
     "control.SoftFinger": TIP.format("Universal", "SoftFinger", ", torsion=0.03") + "C.SoftFinger",
+    "control.FootForces": "p = sr.library.quadruped(floor=0.7)\n"
+    "f = sr.control.FootForces(p, {'front_left': 'front_left'})\n"
+    "assert f(0.0, *p.default)['front_left'] > 0.0",
     "control.Gait": "C = sr.control; m = sr.library.quadruped()\n"
     "feet = {'front_left': ('front_left_shank', (0.0, 0.0, -0.2))}\n"
     "assert C.Gait(m, feet, groups=[('front_left',)]).tasks()",

@@ -60,6 +60,8 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("dual_arm_box", {}, 20, 12, 8),
     ("quadruped", {}, 18, 12, 6),
     ("quadruped", {"standing": ("front_left", "rear_right")}, 18, 6, 12),
+    ("biped", {}, 34, 46, 6),
+    ("biped", {"standing": ("left",)}, 34, 34, 12),
     ("rolling_disk", {}, 6, 3, 3),
     ("rolling_disk", {"lean": 0.0}, 6, 3, 3),
     ("robot_arm", {}, 7, 0, 7),
@@ -170,6 +172,19 @@ def test_acceleration_at_the_default_state_is_consistent(name, parameters, nv, n
     assert np.abs(terms.J @ motion.a - terms.gamma).max(initial=0.0) <= 1e-9 * size
     balance = terms.M @ motion.a + terms.h - motion.constraint_force - motion.friction
     assert np.abs(balance).max() <= 1e-10 * (1.0 + np.abs(terms.h).max())
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "touching"),
+    [("quadruped", "floor", 4), ("biped", "floor", 8), ("dual_arm_box", "palms", 8)],
+)
+def test_held_and_touching_machines_have_the_same_coordinates(name, argument, touching):
+    """Laws believe in the one and drive the other, from one default state."""
+    held, plant = getattr(sr.library, name)(), getattr(sr.library, name)(**{argument: 0.6})
+    assert held.names == plant.names and held.actuators == plant.actuators
+    assert np.array_equal(held.default.q, plant.default.q)
+    gap = plant.contacts(plant.default.q).gap
+    assert np.sum(np.abs(gap) < 1e-12) == touching and np.nanmin(gap) > -1e-12
 
 
 def test_every_name_of_the_contract_is_there_and_described():

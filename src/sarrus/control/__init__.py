@@ -10,6 +10,7 @@ from .grasp.held_object import ImpedanceSolution
 from .grasp.object_impedance import ObjectImpedance
 from .grasp.payload import Payload
 from .grasp.wrench_estimator import Estimate, WrenchEstimator
+from .hierarchy.foot_forces import FootForces
 from .hierarchy.gait import Gait
 from .hierarchy.solution import HierarchySolution, LevelResult, TaskResult
 from .hierarchy.task_hierarchy import TaskHierarchy
@@ -37,7 +38,7 @@ __all__ = [
     # grasps
     "Grasp", "Patch", "Payload", "PointContact", "SoftFinger", "WrenchEstimator",
     # plants that are not the model
-    "Hardware", "model_error",
+    "FootForces", "Hardware", "model_error",
     # what comes back
     "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History", "ImpedanceSolution",
     "LevelResult", "QPInfo", "Regulation", "Regulator", "Solution", "Status", "TaskResult",

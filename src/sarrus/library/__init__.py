@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..mechanism.mechanism import Mechanism
 from .arms import arms_around_box, dual_arm, dual_arm_box
 from .benchmarks import andrews, bricard, flyball_governor, n_four_bar
+from .biped import biped
 from .drawn_bicycle import bicycle
 from .drawn_drives import cam_follower, planetary_gearbox, wiper
 from .drawn_hoists import freewheel, overhung_gearbox, tackle, v_belt
@@ -29,7 +30,7 @@ __all__ = [
     "pendulum", "double_pendulum", "slider_crank", "four_bar", "parallelogram", "five_bar", "n_four_bar",
     "andrews", "bricard", "bennett", "sarrus", "scott_russell", "flyball_governor", "jansen_leg", "stewart",
     "delta", "three_rrr", "three_r_on_slider", "loader", "cable_robot", "pantograph_leg", "dual_planar_arms",
-    "dual_arm", "dual_arm_box", "quadruped", "rolling_disk", "robot_arm", "arms_around_box",
+    "dual_arm", "dual_arm_box", "quadruped", "biped", "rolling_disk", "robot_arm", "arms_around_box",
     "net", "scissor", "deployable_ring", "chain_mail",
     "peaucellier", "scissor_lift", "folding_chair", "double_wishbone", "excavator", "landing_gear",
     "planetary_gearbox", "cam_follower", "bicycle", "wiper", "toggle_clamp", "six_bar_press",

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import count, positive, state
+from ..arrays import count, nonnegative, positive, state
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose
+from ..models.shapes.shapes import Box
 from ..models.tree.joints import Fixed, Free, Revolute
 from .argument_checks import checked
 from .default_state import compile_at
@@ -21,6 +22,8 @@ from .robot_arms import ARMS, add_arm, arm_of, hand_of
 
 AXES = ("z", "y", "z", "y", "z", "y", "z")
 MIRROR = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # a mirror image turns the other way about z
+
+PALM = (0.12, 0.12, 0.02)  # [m]
 
 # Angles of the left arm with the hand at (0.45, 0.15, 0.45), palm towards -y [rad]
 HOLDING = np.array([-0.3165, 0.4689, -0.1844, 1.7021, 1.3503, -1.1319, 0.6631])
@@ -54,7 +57,11 @@ def dual_arm(seed: int = 0, gravity: float = 9.81) -> Mechanism:
 
 @checked
 def dual_arm_box(
-    size: Sequence[float] = (0.2, 0.3, 0.4), mass: float = 0.7, apart: float = 0.9, gravity: float = 9.81
+    size: Sequence[float] = (0.2, 0.3, 0.4),
+    mass: float = 0.7,
+    apart: float = 0.9,
+    gravity: float = 9.81,
+    palms: float = 0.0,
 ) -> Mechanism:
     """Two KUKA LWR 4+ arms that hold a box: twenty coordinates, twelve rows, eight freedoms.
 
@@ -69,6 +76,8 @@ def dual_arm_box(
         mass: Mass of the box [kg].
         apart: Distance of the two bases along y [m].
         gravity: Gravity along -z [m/s^2].
+        palms: Coefficient of friction between the box and palms of 12 x 12 cm, which then hold it by contact
+            alone and may slip; they touch it at the start. 0: no palms, hands are held by rows.
     """
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="dual_arm_box")
     arm, half = ARMS["lwr"], 0.5 * _edges(size, "dual_arm_box")[1]
@@ -78,7 +87,16 @@ def dual_arm_box(
     for side, sign in (("left", 1.0), ("right", -1.0)):
         # the z axis of the face points into the box
         face = Pose((0.0, sign * half, 0.0), rpy=(sign * 0.5 * math.pi, 0.0, 0.0))
+        if palms:
+            at = arm.flange @ Pose((0.0, 0.0, -0.5 * PALM[2]))
+            spec.surface(f"palm_{side}", f"{side}7", Box(PALM), at=at)
+            continue
         spec.close(f"grip_{side}", "box", f"{side}7", joint=Fixed(), at_a=face, at_b=arm.flange)
+    if nonnegative(palms, "palms of dual_arm_box"):
+        spec.surface("box", "box", Box(_edges(size, "dual_arm_box")), friction=palms)
+        spec.contact("box", "palm_*")
+        held = dual_arm_box(size, mass, apart, gravity=gravity)
+        return spec.compile().with_default(held.default.q)
     return compile_at(spec, [*HOLDING, *(MIRROR * HOLDING), 0.45, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
 
 

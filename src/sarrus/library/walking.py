@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array, count
+from ..arrays import Array, count, nonnegative
 from ..constraints.rolling import Rolling
 from ..errors import InputError, require_known
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose
 from ..models.kinds.forces import JointSpring
+from ..models.shapes.convex_shapes import HalfSpace
+from ..models.shapes.shapes import Sphere
 from ..models.tree.joints import Free, Revolute, Spherical
 from .argument_checks import checked
 from .default_state import compile_at
@@ -26,6 +28,7 @@ JANSEN = {
     "h": 0.657, "i": 0.49, "j": 0.5, "k": 0.619, "l": 0.078, "m": 0.15,
 }  # fmt: skip
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
+BALL = 0.005  # radius of the feet of the quadruped [m]
 
 
 @checked
@@ -142,15 +145,18 @@ def pantograph_leg(
 
 
 @checked
-def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanism:
-    """Four-legged robot, twelve motors and a free trunk, its standing feet held to the ground at a point.
+def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81, floor: float = 0.0) -> Mechanism:
+    """Four-legged robot, twelve motors and a free trunk, its standing feet held to the ground or on a floor.
 
     Trunk of 0.4 x 0.2 x 0.1 m and 8 kg; thigh and shank of 0.2 m. Joints of a leg: hip (roll about x),
     thigh and shank (pitch about y). Starts at rest, standing with bent knees.
 
     Args:
-        standing: Which feet are on the ground: any of "front_left", "front_right", "rear_left", "rear_right".
+        standing: Which feet are held to the ground at a point: any of "front_left", "front_right",
+            "rear_left", "rear_right".
         gravity: Gravity along -z [m/s^2].
+        floor: Coefficient of friction of a floor that the feet, balls of 5 mm radius, touch; none is held
+            then. 0: no floor.
     """
     for foot in standing:
         require_known("foot", foot, FEET, "quadruped")
@@ -160,6 +166,8 @@ def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanis
     spec.body("trunk", joint=Free(), at=Pose((0.0, 0.0, height)), **cuboid(8.0, (0.4, 0.2, 0.1)))
     q = [0.0] * 6 + [1.0]
     knee = Pose((0.0, 0.0, -link))
+    if nonnegative(floor, "floor of quadruped"):
+        spec.surface("floor", "ground", HalfSpace(), at=Pose((0.0, 0.0, -BALL)), friction=floor)
     for foot in FEET:
         x, y = (0.2 if "front" in foot else -0.2), (1.0 if "left" in foot else -1.0)
         at_hip, at_thigh = Pose((x, 0.1 * y, 0.0)), Pose((0.0, offset * y, 0.0))
@@ -168,7 +176,9 @@ def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanis
         spec.body(thigh, parent=hip, joint=Revolute("y"), at=at_thigh, **bar(0.6, link, "-z", 0.04))
         spec.body(shank, parent=thigh, joint=Revolute("y"), at=knee, **bar(0.2, link, "-z", 0.02))
         q += [0.0, bend, -2.0 * bend]
-        if foot in standing:
+        if floor:
+            spec.surface(foot, shank, Sphere(BALL), at=knee).contact("floor", foot)
+        elif foot in standing:
             place = Pose((x, (0.1 + offset) * y, 0.0))
             spec.close(foot, "ground", shank, joint=Spherical(), at_a=place, at_b=knee)
     return compile_at(spec, q)

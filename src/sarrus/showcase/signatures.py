@@ -78,6 +78,7 @@ REACH = {f"joint{k}": (0.0,) * 6 for k in (3, 5, 6, 7)} | {
     "joint2": (0.0, 0.3, 0.5, 0.2, 0.5, 0.3),
     "joint4": (0.0, 0.3, 0.2, -0.2, 0.2, 0.3),
 }
+KNEES = [(0.0, 0.0, 0.0), (0.0, 0.0, -0.03), (0.0, 0.0, -0.06), (0.0, 0.0, -0.03)]
 BOX_WAY = [(0, 0, 0), (0, 0.1, 0.05), (0, 0.1, 0.15), (0, -0.1, 0.15), (0, -0.1, 0.05)]
 
 
@@ -115,6 +116,7 @@ _ROWS: dict[str, tuple[str, Callable[[Mechanism, bool], Trajectory], dict[str, o
     "dual_arm": ("swing, welded at their tips", LetGo(3.0), {}),
     "dual_arm_box": ("carry a box around", PointPath(4.0, "box", "xyz", BOX_WAY, damping=4.0), {}),
     "quadruped": ("trots", Trot(1.0, 4.0), {}),
+    "biped": ("bends its knees", PointPath(3.0, "pelvis", "xyz", KNEES, damping=4.0), {}),
     "rolling_disk": ("rolls in a circle", LetGo(6.0), {}),
     "robot_arm": ("reaches around", Cycle(5.0, REACH), {}),
     "arms_around_box": ("carry a box around", PointPath(4.0, "box", "xyz", BOX_WAY, damping=4.0), {}),

@@ -8,8 +8,9 @@ relative to the trunk in the middle of its next stance, provided that the trunk 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ...errors import InputError, require_known
 from ..core.hardware import check_mechanism
 from ..outputs.body import Position
 from ..outputs.references import Reference, Target, as_reference, minimum_jerk
+from .landings import Forces, Landings
+from .support_path import SupportPath
 from .tasks import PriorityTask
 
 ROUNDING = 1e-9  # [s] tolerance on switching times: a step that ends this little before one has reached it
@@ -38,6 +41,11 @@ class Gait:
         lift: largest height of the foot during a swing [m].
         start: time of the first swing [s].
         end: time after which no swing begins [s].
+        measured: a function of (t, q, v) that returns the normal force on each foot, {constraint: N}. Feet
+            then stand again when they touch: one that touches early ends its swing, one that is late goes on
+            downwards. Default: feet stand when the schedule says so.
+        touch: normal force from which a foot counts as standing [N].
+        search: speed at which a late foot goes down [m/s].
     """
 
     def __init__(
@@ -52,6 +60,9 @@ class Gait:
         lift: float = 0.05,
         start: float = 0.2,
         end: float = math.inf,
+        measured: Forces | None = None,
+        touch: float = 10.0,
+        search: float = 0.1,
     ) -> None:
         check_mechanism(mech, "Gait")
         self._feet = mapping(feet, "feet of Gait", "{constraint: (body, point)}")
@@ -61,6 +72,7 @@ class Gait:
         for foot in [*self._feet, *(foot for group in groups for foot in group)]:
             require_known("constraint", foot, mech.evaluator.constraint_rows, "Gait")
             require_known("foot", foot, self._feet, "groups of Gait")
+        self._loops = tuple(name for name in mech.evaluator.constraint_rows if name not in self._feet)
         self._phase = {foot: i for i, group in enumerate(groups) for foot in group}
         if sum(len(group) for group in groups) != len(self._phase) or not self._phase:
             raise InputError(f"groups of Gait must name each foot at most once, got {groups!r}.")
@@ -72,9 +84,12 @@ class Gait:
         self._slot = self._swing + nonnegative(support, "support of Gait")
         self._lift = nonnegative(lift, "lift of Gait")
         self._start, self._end = float(start), float(end)
+        self.support = self._slot - self._swing
         self._count = len(groups)
         self.period = self._count * self._slot
         self._neutral = {foot: _place(mech, body, point) for foot, (body, point) in self._feet.items()}
+        self._search = nonnegative(search, "search of Gait")
+        self._landings = None if measured is None else Landings(measured, positive(touch, "touch of Gait"))
 
     # ------------------------------------------------------------------ schedule
 
@@ -90,24 +105,50 @@ class Gait:
         return k, min(into / self._swing, 1.0)
 
     def active(self, t: float, q: Any = None, v: Any = None) -> tuple[str, ...]:
-        """Names of the feet in stance, for `active=` of a controller."""
-        return tuple(foot for foot in self._feet if self.swinging(foot, t) is None)
+        """The feet that stand and all constraints that are no feet, for `active=` of a controller."""
+        return (*self._loops, *(foot for foot in self._feet if self.stands(foot, t, q, v)))
+
+    def stands(self, foot: str, t: float, q: Any = None, v: Any = None) -> bool:
+        """Whether a foot stands: by the schedule, or where forces are measured by these."""
+        if self._landings is None:
+            return self.swinging(foot, t) is None
+        k, phase = self._last_swing(foot, t)
+        return k < 0 or self._landings.has_landed(foot, k, phase, (t, q, v))
+
+    def swings(self, foot: str) -> Iterator[tuple[float, float]]:
+        """When the swings of a foot begin and end [s], in order."""
+        for k in itertools.count():
+            begin = self._begins(foot, k)
+            if foot not in self._phase or begin > self._end:
+                return
+            yield begin, begin + self._swing
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Feet that swing together."""
+        order = sorted(set(self._phase.values()))
+        return tuple(tuple(foot for foot in self._phase if self._phase[foot] == i) for i in order)
+
+    def _last_swing(self, foot: str, t: float) -> tuple[int, float]:
+        """The number of the last swing that has begun, -1: none, and its phase, 1 and more after its end."""
+        if foot not in self._phase:
+            return -1, 0.0
+        k = math.floor((t + ROUNDING - self._begins(foot, 0)) / self.period)
+        while k >= 0 and self._begins(foot, k) > self._end:
+            k -= 1
+        return k, (t + ROUNDING - self._begins(foot, k)) / self._swing if k >= 0 else 0.0
 
     def switching(self, foot: str, until: float) -> tuple[list[float], list[float]]:
         """Times [s] at which a foot touches down and at which it lifts off, up to `until`."""
         on: list[float] = []
         off: list[float] = []
-        if foot not in self._phase:
-            return on, off
-        k = 0
-        while (begin := self._begins(foot, k)) <= min(until, self._end):
+        for begin, end in itertools.takewhile(lambda swing: swing[0] <= until, self.swings(foot)):
             off.append(begin)
-            on.append(begin + self._swing)
-            k += 1
+            on.append(end)
         return [t for t in on if t <= until], off
 
     def _begins(self, foot: str, k: int) -> float:
-        return self._start + self._phase[foot] * self._slot + k * self.period
+        return self._start + self._phase.get(foot, 0) * self._slot + k * self.period
 
     # ------------------------------------------------------------------ trajectories of feet
 
@@ -123,17 +164,20 @@ class Gait:
         return np.asarray(neutral + np.append(moved, 0.0))
 
     def reference(self, foot: str) -> Reference:
-        """Position, velocity and acceleration of a foot as a function of time [s]; at rest in stance."""
+        """Position, velocity and acceleration of a foot as a function of time [s]; at rest in stance.
+
+        Where forces are measured the foot goes on downwards after its swing, until it stands.
+        """
         swing, up = self._swing, np.array([0.0, 0.0, self._lift])
+        down = np.array([0.0, 0.0, 0.0 if self._landings is None else -self._search])
 
         def at(t: float) -> Target:
-            now = self.swinging(foot, t)
-            if now is None:
-                last = math.floor((t - self._begins(foot, 0)) / self.period) if foot in self._phase else -1
-                while last >= 0 and self._begins(foot, last) > self._end:
-                    last -= 1
-                return Target(self.foothold(foot, last), np.zeros(3), np.zeros(3))
-            k, s = now
+            k, s = self._last_swing(foot, t)
+            if k < 0 or s >= 1.0:
+                late = (s - 1.0) * swing if k >= 0 else 0.0
+                return Target(
+                    self.foothold(foot, k) + late * down, down if k >= 0 else 0.0 * down, np.zeros(3)
+                )
             here, there = self.foothold(foot, k - 1), self.foothold(foot, k)
             r = 1.0 - s
             # horizontal: minimum_jerk(s); vertical: 64 s^3 (1 - s)^3, whose maximum is 1 at s = 1/2
@@ -144,6 +188,18 @@ class Gait:
 
         return at
 
+    def center_of_mass(self, height: float, gravity: float = 9.81) -> Reference:
+        """Where the centre of mass should be, (3,) [m], so that feet need no moments.
+
+        Its acceleration is that of a point mass at a constant height above the centre of the standing feet,
+        which moves on in a straight line while all feet stand, the inverted pendulum of [Kajita2003].
+
+        Args:
+            height: of the centre of mass above the ground, constant [m].
+            gravity: [m/s^2].
+        """
+        return SupportPath(self, self._neutral, (positive(height, "height"), positive(gravity, "gravity")))
+
     def tasks(self, kp: Any = 900.0, kd: Any = None, priority: float = 1.0) -> list[PriorityTask]:
         """One task for each foot, active during its swing."""
         return [self._task(foot, kp, kd, priority) for foot in self._feet if foot in self._phase]
@@ -152,7 +208,7 @@ class Gait:
         follow = self.reference(foot)
 
         def on(t: float, q: Array, v: Array) -> bool:
-            return self.swinging(foot, t) is not None
+            return not self.stands(foot, t, q, v)
 
         return PriorityTask(
             Position(*self._feet[foot]),
