@@ -23,3 +23,11 @@ def with_python_function() -> sr.Mechanism:
         spec.body(name, joint=sr.Revolute("z"), mass=1.0, inertia=(0.1,) * 3)
     spec.constrain("equal", sr.CustomConstraint(lambda q, t: [q[0] - q[1]], 1))
     return spec.compile()
+
+
+def with_a_parameter() -> sr.Mechanism:
+    """A pendulum whose length is a parameter."""
+    spec = sr.MechanismSpec()
+    length = spec.parameter("length", 0.7)
+    spec.body("arm", joint=sr.Revolute("y"), mass=1.0, com=(0, 0, -length), inertia=(0.01,) * 3)
+    return spec.compile()

@@ -7,8 +7,9 @@ import pytest
 
 import sarrus as sr
 from sarrus.bridge.functions import Function, Functions, Stepping
+from sarrus.bridge.parameters import with_parameters
 from sarrus.bridge.rollouts import rollout
-from tests.bridge.checks import MACHINES, moving
+from tests.bridge.checks import MACHINES, moving, with_a_parameter
 
 E = 1e-3  # of differences of order six
 HOW = Stepping(2e-3, 0.0, "rk4", 1)
@@ -76,3 +77,11 @@ def test_inputs_that_do_not_suffice_have_no_derivatives() -> None:
     f = Functions(mech, "steps").inverse_dynamics(0.0)
     with pytest.raises(sr.InputError, match="cannot produce this acceleration"):
         f.jacobian((mech.default.q[None], mech.default.v[None], np.ones((1, mech.nv))))
+
+
+def test_by_parameters() -> None:
+    """Each row of a batch with values of its own, in both modes."""
+    functions = Functions(with_a_parameter(), "steps")
+    f = with_parameters(functions, ("length",), lambda one: one.step(Stepping(2e-2, 0.0, "rk4", 1)))
+    q, length = np.array([[0.5], [0.3], [0.4]]), np.array([[0.6], [0.8], [0.6]])
+    agrees(f, (q, 0.4 * q, np.zeros((3, 1)), length), 1e-10)

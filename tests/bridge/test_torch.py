@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from tests.bridge.checks import MACHINES, moving, with_python_function
+from tests.bridge.checks import MACHINES, moving, with_a_parameter, with_python_function
 
 torch = pytest.importorskip("torch", reason="PyTorch is an extra: pip install sarrus[torch]")
 CHECK = {"eps": 1e-4, "atol": 1e-5, "rtol": 1e-5, "check_forward_ad": True, "fast_mode": True}
@@ -34,6 +34,24 @@ def test_inverse_dynamics_and_assembly() -> None:
     assert torch.autograd.gradcheck(b.inverse_dynamics, tensors(q, v, v), **CHECK)
     assert torch.autograd.gradcheck(lambda x: b.assemble(fixed={"crank": x}), tensors(np.array(0.4)), **CHECK)
     assert b.assemble(fixed={"crank": torch.linspace(0.3, 0.5, 4)}).shape == (4, mech.nq)
+
+
+def test_parameters() -> None:
+    b = sr.bridge.torch(with_a_parameter())
+    given = ([[0.5], [0.3]], [0.2], [0.1], [0.6, 0.8])
+    q, v, u, length = tensors(*(np.array(x) for x in given))
+    inputs = torch.zeros(2, 3, 1, dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(
+        lambda q, v, u, p: b.step(q, v, u, 2e-2, parameters={"length": p}), (q, v, u, length), **CHECK
+    )
+    assert check(
+        lambda q, v, u, p: b.rollout(q, v, u, dt=2e-2, parameters={"length": p}),
+        (q, v, inputs, length),
+        **CHECK,
+    )
+    with pytest.raises(sr.UnknownNameError, match="unknown parameter 'lenght'"):
+        b.step(q, v, u, parameters={"lenght": length})
 
 
 def test_values_and_kinds() -> None:

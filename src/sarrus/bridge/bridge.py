@@ -12,6 +12,7 @@ import numpy as np
 from sarrus.arrays import mapping, number, one_of, positive, positive_whole
 from sarrus.bridge.functions import Function, Functions, Stepping
 from sarrus.bridge.operations import Operation, operation
+from sarrus.bridge.parameters import with_parameters
 from sarrus.bridge.rollouts import rollout
 from sarrus.errors import InputError, SarrusError
 from sarrus.mechanism.core.contact_refusals import STEP_WAYS
@@ -67,6 +68,7 @@ class Bridge(ABC):
         *,
         method: str = "rk4",
         substeps: int = 1,
+        parameters: Mapping[str, Any] | None = None,
     ) -> tuple[Any, Any]:
         """The state (q, v) after a step of the projected state; see `Mechanism.step`.
 
@@ -77,10 +79,12 @@ class Bridge(ABC):
             t: time at its beginning [s].
             method: an explicit integrator.
             substeps: number of equal steps that dt is divided into.
+            parameters: {name: value}: values of parameters of the description instead of its own, which the
+                result has derivatives by, too (differences of order six); each state may have its own.
         """
         how = self._stepping(dt, t, method, substeps)
         inputs = self._zeros(q, self.mech.nu) if u is None else u
-        return self._pair(("step", how), (q, v, inputs))
+        return self._with_parameters(("step", how), (q, v, inputs), parameters)
 
     def rollout(
         self,
@@ -92,6 +96,7 @@ class Bridge(ABC):
         t: float = 0.0,
         method: str = "rk4",
         substeps: int = 1,
+        parameters: Mapping[str, Any] | None = None,
     ) -> tuple[Any, Any]:
         """States q (n + 1, nq), v (n + 1, nv) along n steps under inputs u (n, nu), each held over its step.
 
@@ -103,7 +108,7 @@ class Bridge(ABC):
                 f" in front, got {np.shape(u)}."
             )
         how = self._stepping(dt, t, method, substeps)
-        return self._pair(("rollout", how, int(np.shape(u)[-2])), (q0, v0, u))
+        return self._with_parameters(("rollout", how, int(np.shape(u)[-2])), (q0, v0, u), parameters)
 
     def acceleration(self, q: Any, v: Any, tau: Any = None, t: float = 0.0) -> Any:
         """Acceleration (nv,) of the projected state under the applied force tau (nv,), default none."""
@@ -147,6 +152,16 @@ class Bridge(ABC):
     def _stacked(self, values: list[Any]) -> Any:
         """Numbers as one vector, along a last axis."""
 
+    def _with_parameters(
+        self, what: tuple[Any, ...], given: tuple[Any, ...], parameters: Any
+    ) -> tuple[Any, Any]:
+        """A pair, with values of parameters where some are given."""
+        values = mapping(parameters, "parameters", "{name: value}")
+        if not values:
+            return self._pair(what, given)
+        made = (f"{what[0]} with parameters", tuple(values), *what[1:])
+        return self._pair(made, (*given, self._stacked(list(values.values()))))
+
     def _pair(self, what: tuple[Any, ...], given: tuple[Any, ...]) -> tuple[Any, Any]:
         q, v = self._call(self._kept(*what), given)
         return q, v
@@ -160,6 +175,10 @@ class Bridge(ABC):
 
     def _made(self, name: str, *how: Any) -> Operation:
         functions = self._functions
+        if name == "step with parameters":
+            return operation(with_parameters(functions, how[0], lambda one: one.step(*how[1:])))
+        if name == "rollout with parameters":
+            return operation(with_parameters(functions, how[0], lambda one: rollout(one, *how[1:])))
         if name == "rollout":
             return operation(rollout(functions, *how))
         if name == "assemble":
