@@ -6,7 +6,7 @@
 //
 // Backwards: derivatives/solution_gradient.hpp for each solution, closed formulas for the rest. Exact to the
 // numbers that integrate/step.hpp computes where no singular pose, near miss or lost digits are near; other
-// steps are refused and take integrate/step_derivatives.hpp. Drives and rows of users are refused, too.
+// steps are refused and take integrate/step_derivatives.hpp, as do drives, rows of users and flexible bodies.
 #pragma once
 
 #include "derivatives/solution_gradient.hpp"
@@ -69,7 +69,7 @@ template <class R>
 SARRUS_HD bool may_sweep(const Model<R>& m, const Method& method) {
   int stages = method.tableau.stages;
   return !method.adaptive && !method.implicit && !method.splitting.stages && 2 <= stages &&
-         stages <= MOST_SWEPT && !m.nd && !m.n_user_rows && all_holonomic(m);
+         stages <= MOST_SWEPT && !m.nd && !m.n_user_rows && !m.nfl && all_holonomic(m);
 }
 
 // Terms and factorization at a stage, with `hold` pivots (-1: decided). False: digits may be lost.
