@@ -19,7 +19,7 @@ from .studio_data import as_json, kernel_table, reachable, scene, zipped
 
 STOPS = {1: 21, 2: 9, 3: 5}  # of each of so many parameters, all combinations
 ONE_BY_ONE = 11  # stops of each of more
-GRAIN = 2.0**-10  # of points of meshes, relative to the length of the mechanism
+GRAIN = 1e-3  # of points of meshes, relative to the length; the next power of two packs best
 RANGE = 0.3  # of the value to both sides, where no range is given
 
 
@@ -44,7 +44,8 @@ def parameter_stops(
         return None
     values = {name: _values(name, declared[name], ranges, len(asked)) for name in asked}
     grid = len(asked) in STOPS
-    base, meshes = kernel_table(mech), Meshes(picture[0]["meshes"], GRAIN * mech.length)
+    grain = float(2.0 ** np.round(np.log2(GRAIN * mech.length)))
+    base, meshes = kernel_table(mech), Meshes(picture[0]["meshes"], grain)
     stops = [
         _stop(mech, changed, base, picture[1:], meshes) for changed in _combinations(values, declared, grid)
     ]

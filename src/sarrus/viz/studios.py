@@ -72,7 +72,7 @@ SCRIPTS = (
         "controls",
     ),
 )
-MOST_BYTES = 120_000  # of a run: times and positions as doubles, velocities as floats
+MOST_BYTES = 100_000  # of a run: times and positions as doubles, velocities as floats
 DRIVEN_FOR = 30.0  # [s] for which drives are recorded
 
 
