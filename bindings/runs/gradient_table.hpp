@@ -5,8 +5,8 @@
 
 namespace sarrus {
 
-// Gradients by the state after a step, q (nq) and v (nv); those by the state and the actuated forces before it,
-// and whether they were found.
+// Gradients by the state after a step, q (nq) and v (nv); those by the state and the actuated forces before
+// it, and whether they were found.
 struct GradientArrays {
   const double *end_q, *end_v;
   double *q, *v, *u;
