@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arrays import Array, fixed_shape, numbers, text, whole
+from ...arrays import fixed_shape, numbers, text, whole
 from ...errors import InputError, ModelError
 from ..base.kind import Checks
 from ..flexible.deflections import Deflections
@@ -127,18 +127,3 @@ class Flexibility(Force):
 
     def work(self) -> str:
         return "flexible bodies have damping" if self.deflections.D.any() else ""
-
-    def strained(self, q: Array) -> Array:
-        """Deflections (..., n) with those that stretch counted along the bent body."""
-        z = np.array(q)
-        for k, G in self.deflections.stretches:
-            z[..., int(k)] += 0.5 * np.einsum("...i,ij,...j->...", q, G, q)
-        return z
-
-    def elastic(self, q: Array) -> Array:
-        """Derivatives of the elastic energy by the deflections q (..., n), (..., n)."""
-        found = self.strained(q) @ self.deflections.K
-        pull = found.copy()
-        for k, G in self.deflections.stretches:
-            found = found + pull[..., int(k), None] * (q @ G)
-        return found
