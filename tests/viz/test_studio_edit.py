@@ -412,3 +412,28 @@ def test_downloads_keep_points_and_floor(tmp_path: Path) -> None:
     assert dict(by_program.points) == {"pivot": (0.1, 0.2, 0.0)}
     assert by_program.to_dict()["floor"] == {"height": -0.5, "normal": "y"}
     assert by_program.contacts == spec.contacts and by_program.surfaces == spec.surfaces
+
+
+@needs_browser
+def test_length_and_angle_are_read_while_a_bar_is_drawn(page: Page, tmp_path: Path) -> None:
+    """They are those of the bar that is made."""
+    page.size(1100, 760)
+    page.open(sr.library.four_bar().studio(tmp_path / "studio.html").as_uri(), READY)
+    use(page, "bar")
+    x, y = pin(page, 2)
+    page.mouse("mousePressed", x, y)
+    page.mouse("mouseMoved", x + 60, y - 60)
+    said = page.evaluate("document.getElementById('message').textContent")
+    page.mouse("mouseReleased", x + 60, y - 60)
+    frames(page)
+    start, end = np.array(
+        page.evaluate(
+            "[[0, 0, 0], studio.data.bodies[4].com].map((p) => studio.bench.bodies.place([4, ...p]))"
+        )
+    )
+    way = 2.0 * (end - start)
+    x, y = np.array(page.evaluate("[studio.data.edit.right, studio.data.edit.up]")) @ way
+    length, angle = float(said.split(" m at ")[0]), float(said.split(" at ")[1].removesuffix("°"))
+    assert length == pytest.approx(np.linalg.norm(way), rel=1e-3)
+    assert angle == pytest.approx(np.degrees(np.arctan2(y, x)), abs=0.06)
+    fine(page)

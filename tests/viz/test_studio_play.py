@@ -159,3 +159,30 @@ def test_pages_of_all_machines_are_small(name: str, tmp_path: Path) -> None:
     except sr.InputError as error:
         pytest.skip(f"no studio: {error}")
     assert path.stat().st_size <= MOST
+
+
+@needs_browser
+@pytest.mark.parametrize("speed", [np.pi, -6.0])
+def test_a_motor_turns_a_crank_at_constant_speed(speed: float, page: Page, tmp_path: Path) -> None:
+    """More than once around in two seconds, both ways, at the speed of the menu's slider."""
+    mech = sr.showcase.mechanism("four_bar")
+    opened(page, mech, tmp_path)
+    page.evaluate(
+        "(() => { const menu = document.querySelector('#motors select'); menu.value = 'speed';"
+        " menu.dispatchEvent(new Event('change')); })()"
+    )
+    assert page.evaluate("studio.bench.settings.speed[0]") == pytest.approx(np.pi)
+    slide = "[...document.querySelectorAll('#motors .row')].filter((r) => !r.hidden).pop()"
+    page.evaluate(
+        f"(() => {{ const s = {slide}.querySelector('input'); s.value = {speed};"
+        " s.dispatchEvent(new Event('input')); })()"
+    )
+    page.evaluate("studio.toggle(true); 0")
+    seconds(page, 1.0)
+    one = page.evaluate("[studio.kernel.t, studio.kernel.of('q')[0]]")
+    seconds(page, 1.5)
+    two = page.evaluate("studio.toggle(false); [studio.kernel.t, studio.kernel.of('q')[0]]")
+    assert (two[1] - one[1]) / (two[0] - one[0]) == pytest.approx(speed, rel=0.02)
+    assert abs(two[1] - mech.default.q[0]) > 6.0
+    assert page.evaluate("studio.kernel.gap()") < CLOSED
+    fine(page)

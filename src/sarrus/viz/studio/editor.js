@@ -183,8 +183,17 @@ class Editor {
     else {
       const i = this.tool === "bar" ? this.pinAt(e.offsetX, e.offsetY) : -1;
       held.to = i >= 0 ? this.pins[i].at : to;
+      this.studio.say(this.drawn(sub(held.to, held.from.slice(1))));
       this.studio.change();
     }
+  }
+
+  // Length and angle of what is drawn, in words
+  drawn(way) {
+    const { right, up } = this.studio.data.edit;
+    const [x, y] = [dot(way, right), dot(way, up)];
+    const angle = `${((Math.atan2(y, x) * 180) / Math.PI).toFixed(1)}°`;
+    return this.tool === "slider" ? angle : `${number(Math.hypot(x, y), "m")} at ${angle}`;
   }
 
   up(e, done) {
@@ -224,7 +233,9 @@ class Editor {
     if (coordinate < 0) return studio.say("this pin closes a loop and has no coordinate; give a motor to another pin");
     this.make({ kind: "motor", coordinate });
     const on = studio.data.motors.some((motor) => motor.index === coordinate);
-    studio.say(on ? `${name} has a motor: see Gravity and motors` : `${name} has no motor now`);
+    if (on && studio.data.coordinates[coordinate].q >= 0) studio.bench.drive(coordinate, FIRST_SPEED * FASTEST);
+    studio.panels.showSettings();
+    studio.say(on ? `${name} has a motor, which turns when you play: see Gravity and motors` : `${name} has no motor now`);
   }
 
   // What the picture shows of it

@@ -317,7 +317,9 @@ class Studio {
       this.say(`drives are recorded until ${number(drives.last, "s")}`);
       this.toggle(false);
     }
+    const before = k.t;
     const trouble = time > 0 ? k.advance(end, BUDGET) : "";
+    this.bench.turn(k.t - before);
     if (trouble) {
       this.say(`the simulation stopped: ${trouble}`);
       this.playing = false;

@@ -3,7 +3,7 @@
 const TURNS = 2 * Math.PI;
 const PULL = TURNS * 1.5; // rad/s, of the spring to the finger with what it pulls
 const HOLD = TURNS * 3; // the same of coordinates that are held
-const SETTINGS = ["u", "hold", "held", "aimed"]; // of each motor: force, stiffness [mass], held value, whether a person chose it
+const SETTINGS = ["u", "hold", "held", "aimed", "speed"]; // of motors: force, stiffness [mass], held value, chosen?, its speed
 const DEPENDENT = 1e-9; // singular values of responses below this part of the largest: motors that work on one freedom
 
 class Workbench {
@@ -26,8 +26,14 @@ class Workbench {
 
   // All motors hold, or exert nothing
   holdAll(on) {
-    const { u, hold, aimed } = this.settings;
-    for (const { index: j, q } of this.data.motors) [u[j], hold[j], aimed[j]] = [0, on && q >= 0 ? 1 : 0, 0];
+    const { u, hold, aimed, speed } = this.settings;
+    for (const { index: j, q } of this.data.motors) [u[j], hold[j], aimed[j], speed[j]] = [0, on && q >= 0 ? 1 : 0, 0, 0];
+    this.grip();
+  }
+
+  // The motor of coordinate j gets a speed
+  drive(j, speed) {
+    [this.settings.u[j], this.settings.hold[j], this.settings.speed[j]] = [0, 1, speed];
     this.grip();
   }
 
@@ -96,7 +102,7 @@ class Workbench {
     data.motors.forEach((motor) => {
       const j = motor.index;
       if (!settings.hold[j]) return;
-      stiffness[j] = settings.hold[j] * HOLD * HOLD;
+      stiffness[j] = settings.speed[j] ? 0 : settings.hold[j] * HOLD * HOLD; // hold() follows a value that moves
       damping[j] = 2 * settings.hold[j] * HOLD;
     });
     k.set("u", settings.u.map((u, j) => (settings.hold[j] ? this.feed[j] : u)));
@@ -110,7 +116,7 @@ class Workbench {
   }
 
   // Motors that hold carry what acts on them at the present state: gravity, loads, the hand. Their inputs change so that
-  // a_j = -HOLD^2 (q_j - held) - 2 HOLD v_j, within their limits; returns the names of those at a limit.
+  // a_j = -HOLD^2 (q_j - held) - 2 HOLD (v_j - speed), within their limits; returns the names of those at a limit.
   hold() {
     const { kernel: k, data, settings, feed } = this;
     const held = data.motors.filter((motor) => settings.hold[motor.index]);
@@ -119,7 +125,7 @@ class Workbench {
     k.of("upper_input").fill(Infinity);
     k.of("lower_input").fill(-Infinity);
     const before = accelerations();
-    const missing = held.map(({ index: j, q }, i) => -HOLD * HOLD * (k.of("q")[q] - settings.held[j]) - 2 * HOLD * k.of("v")[j] - before[i]);
+    const missing = held.map(({ index: j, q }, i) => -HOLD * HOLD * (k.of("q")[q] - settings.held[j]) - 2 * HOLD * (k.of("v")[j] - settings.speed[j]) - before[i]);
     const columns = held.map(({ index: j }) => {
       k.of("u")[j] += 1;
       const response = accelerations().map((a, i) => a - before[i]);
@@ -136,6 +142,12 @@ class Workbench {
     });
     this.apply();
     return full.map((motor) => motor.name);
+  }
+
+  // Held values of motors with a speed after so many seconds
+  turn(time) {
+    const { hold, held, speed } = this.settings;
+    for (const { index: j } of this.data.motors) if (hold[j]) held[j] += speed[j] * time;
   }
 
   // The part that a body belongs to: copies of parts, and bodies that only carry one, are not shown by themselves

@@ -1,6 +1,7 @@
 // The panel beside the picture: mobility, hand, motors, parameters, readouts, charts.
 
 const NEAR_SINGULAR = 0.1; // smallest singular value below which the page warns; most mechanisms have 0.2 and more
+const FASTEST = 4 * Math.PI, FIRST_SPEED = 0.25; // of motors that turn [rad/s], and the part of it at which they begin
 const HUES = [[-3, 0], [-1, 42], [-0.7, 130]]; // log10 of the smallest singular value: red, amber, green
 
 // Colour and words for the nearness of a singular pose
@@ -91,7 +92,7 @@ class Panels {
     const { studio } = this;
     const { settings } = studio.bench;
     const j = motor.index;
-    const kind = element("select", { label: `${motor.name}: what its motor does` }, ...["free", "force", "hold"].map((x) => element("option", { text: x, value: x })));
+    const kind = element("select", { label: `${motor.name}: what its motor does` }, ...["free", "force", "hold", "speed"].map((x) => element("option", { text: x, value: x })));
     const force = slider({
       name: motor.name, min: -motor.most, max: motor.most, value: 0, unit: motor.force, begin: () => studio.remember(),
       change: (x) => studio.set(() => (settings.u[j] = x)),
@@ -100,10 +101,18 @@ class Panels {
       name: motor.name, min: motor.from, max: motor.to, value: 0, unit: motor.unit, begin: () => studio.remember(),
       change: (x) => studio.set(() => ([settings.held[j], settings.aimed[j]] = [x, 1])),
     });
+    const most = motor.unit === "rad" ? FASTEST : 2 * studio.data.length;
+    const speed = slider({
+      name: motor.name, min: -most, max: most, value: 0, unit: `${motor.unit}/s`, begin: () => studio.remember(),
+      change: (x) => studio.set(() => (settings.speed[j] = x)),
+    });
     const show = () => {
-      kind.value = settings.hold[j] ? "hold" : settings.u[j] ? "force" : kind.value === "hold" ? "free" : kind.value;
+      const holding = settings.speed[j] || kind.value === "speed" ? "speed" : "hold";
+      kind.value = settings.hold[j] ? holding : settings.u[j] ? "force" : kind.value === "force" ? "force" : "free";
       force.row.hidden = kind.value !== "force";
       held.row.hidden = kind.value !== "hold";
+      speed.row.hidden = kind.value !== "speed";
+      speed.put(settings.speed[j]);
       force.put(settings.u[j]);
       held.put(settings.held[j]);
     };
@@ -112,15 +121,16 @@ class Panels {
       const wanted = kind.value;
       studio.set(() => {
         settings.u[j] = settings.aimed[j] = 0;
-        settings.hold[j] = wanted === "hold" ? studio.bench.inertia(j) || 1 : 0;
+        settings.speed[j] = wanted === "speed" ? FIRST_SPEED * most : 0;
+        settings.hold[j] = ["hold", "speed"].includes(wanted) ? studio.bench.inertia(j) || 1 : 0;
         settings.held[j] = studio.bench.kernel.of("q")[motor.q];
       });
       kind.value = wanted;
       this.showHolding();
       show();
     });
-    if (motor.q < 0) kind.lastChild.disabled = true;
-    $("motors").append(element("div", { className: "row" }, element("span", { text: motor.name, className: "name" }), kind), force.row, held.row);
+    if (motor.q < 0) for (const option of [...kind.options].slice(2)) option.disabled = true;
+    $("motors").append(element("div", { className: "row" }, element("span", { text: motor.name, className: "name" }), kind), force.row, held.row, speed.row);
     show();
     return show;
   }
