@@ -113,8 +113,8 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
     " sarrus scott_russell flyball_governor jansen_leg stewart delta three_rrr three_r_on_slider loader"
-    " cable_robot pantograph_leg dual_planar_arms dual_arm dual_arm_box quadruped rolling_disk"
-    " robot_arm arms_around_box net scissor deployable_ring chain_mail"
+    " cable_robot pantograph_leg dual_planar_arms dual_arm dual_arm_box quadruped biped"
+    " rolling_disk robot_arm arms_around_box net scissor deployable_ring chain_mail"
     " peaucellier scissor_lift folding_chair double_wishbone excavator landing_gear"
     " planetary_gearbox cam_follower bicycle wiper toggle_clamp six_bar_press"
     " geneva_drive flying_follower ratchet spring_latch escapement"
