@@ -30,7 +30,7 @@ struct ContactForceWork {
 };
 
 // Forces by the law at a state: of slots that touch and do not separate
-ContactFound forces_by_law(ContactMotion<0>& x, const State<double>& s, const double* tau) {
+ContactFound forces_without_mode(ContactMotion<0>& x, const State<double>& s, const double* tau) {
   ContactRows<0>& c = x.c;
   double still = CONTACT_STILL * speed_of(c, s.v);
   if (!open_state(c, s)) return {ContactOutcome(-1), 1, 0};
@@ -46,26 +46,10 @@ ContactFound forces_by_law(ContactMotion<0>& x, const State<double>& s, const do
   return solve_accelerations(x, still);
 }
 
-// Guided slots whose force across the line is more than a small part of the friction slide freely: the mode
-// ends there. Whether there are some
-bool leave_lines(const ContactMotion<0>& x, SlotMode* modes) {
-  const ContactRows<0>& c = x.c;
-  double size = 1e-6 * contact_force_size(x);
-  bool some = false;
-  for (int k = 0; k < c.blocks; ++k) {
-    const ContactBlock& b = c.block[k];
-    if (!x.guided[k] || std::abs(x.f[b.row + 1]) <= size) continue;
-    modes[c.which[b.contact]].slides[0] = SLIDES;
-    some = true;
-  }
-  return some;
-}
-
 // Forces in a mode; where they depend on each other, those of least norm within their limits, if such exist
 enum class Within { LIMITS, NONE, UNKNOWN };
 Within forces_of_mode(ContactMotion<0>& x, const State<double>& s, const double* tau, SlotMode* modes) {
   if (!forces_in_mode(x, s, tau, modes)) return Within::UNKNOWN;
-  if (leave_lines(x, modes) && !forces_in_mode(x, s, tau, modes)) return Within::UNKNOWN;
   if (x.c.rank >= (x.c.joint.n ? x.c.rows : x.n)) return Within::LIMITS;
   if (!mode_holds(x)) return forces_in_mode(x, s, tau, modes) ? Within::NONE : Within::UNKNOWN;
   find_least_forces(x.impact.solver.p, x.least);
@@ -125,7 +109,7 @@ ContactFound forces_at(ContactForceWork& w, const StatesOfContacts& s, long i) {
                       all.user + i * m.n_user_rows * (3 + m.nv)};
   const double* tau = s.tau + i * m.nv;
   open_rows(w, s, at, 1);
-  if (!s.modes) return forces_by_law(w.x, at, tau);
+  if (!s.modes) return forces_without_mode(w.x, at, tau);
   std::copy_n(reinterpret_cast<const SlotMode*>(s.modes) + i * m.nslot, m.nslot, w.modes);
   Within found = forces_of_mode(w.x, at, tau, w.modes);
   if (found == Within::NONE &&

@@ -39,6 +39,7 @@ struct ContactRun : ModalRun<0> {
   static constexpr int MOST_CONTACT_CHANGES = 500;  // of the mode by contacts, within SHORT
   static constexpr double SHORT = 1e-9;             // [s]
   static constexpr double NEARLY_STOPPED = 1e-7;    // of the speeds
+  static constexpr double LEAST_PART = 1e-5;        // of the speed from rest: speeds count as this at least
   ZeroedMemory room;
   ContactWork* surf = nullptr;
   std::vector<double> by_contacts, applied, padded;
@@ -142,6 +143,7 @@ struct ContactRun : ModalRun<0> {
     rest().speed = std::max(rest().speed, speed_of(surf->motion.c, surf->v));
     look_at_speeds(table, mode, s.v, to);
     if (!find_forces(at)) return fail(no_terms());
+    if (closed()) rest().speed = std::max(rest().speed, LEAST_PART * speed_from_rest(surf->motion));
     look_at_slots(surf->motion, modes(), rest().speed, slots);
     bool hold = look_at_rows(at, s, to);
     if (!(hold && forces_fit(slots, m.nslot)) && law_holds(at)) {
@@ -253,7 +255,7 @@ struct ContactRun : ModalRun<0> {
       const double* g = slots.of(k);
       surf->hits[k] = g[0] < 0;
       for (int i = 0; i < 4; ++i) surf->beyond[4 * k + i] = g[1 + i] < 0;
-      for (int i = 0; i < 3; ++i) surf->stops[3 * k + i] = g[5 + i] < 0;
+      for (int i = 0; i < 3; ++i) surf->stops[3 * k + i] = g[5 + i] < 0 && modes()[k].slides[i] != GUIDED;
     }
     for (int g = 0; g < table.count; ++g) surf->pushes[g] = at.push[g] < 0;
     return Base::settle_end(at);

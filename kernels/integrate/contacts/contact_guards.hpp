@@ -17,25 +17,18 @@ constexpr double CONTACT_PULLS = 1e-9;  // of the largest force: pushes below mi
 constexpr double CONE_SLACK = 1e-9;     // of the limit: friction beyond it slides
 constexpr double SLIP_BACK = 1e-13;     // of the speeds: sliding backwards by more has ended
 constexpr double SLIP_ENDS = 2e-10;     // of the speeds: slower sliding may stick, in whatever direction
-constexpr double MODE_RATE = 1e-8;      // of the accelerations: rates that count as none
-constexpr double GUIDE_FORCE = 1e-8;    // of the friction: across the line of a guided slot
+constexpr double GUIDE_ENDS = 3e-7;     // of the speeds: friction that has begun to slide follows them
 
 struct ContactGuards {
   double* at;  // (nslot, SLOT_GUARDS)
   SARRUS_HD double* of(int slot) const { return at + slot * SLOT_GUARDS; }
 };
 
-// Largest rate of a row that contacts have to change
+// A speed of what sets out from rest under such rates; rounding of forces changes speeds by parts of it
 template <int LDC>
-SARRUS_HD double rate_size(const ContactMotion<LDC>& x) {
-  return largest_of(x.c.rows, [&](int i) { return abs_(x.c.bias[i]); });
+SARRUS_HD double speed_from_rest(const ContactMotion<LDC>& x) {
+  return sqrt_(rate_size(x) * x.c.m.length[0]);
 }
-// Rate of a row under the forces x.f
-template <int LDC>
-SARRUS_HD double rate_after(const ContactMotion<LDC>& x, int i) {
-  return x.c.bias[i] + inner(x.c.W + i * x.c.rows, x.f, x.c.rows);
-}
-
 // Whether the law, with what glides as in the mode, keeps all kept rows at rest   in: forces_in_mode()
 template <int LDC>
 SARRUS_FN bool mode_holds(ContactMotion<LDC>& x) {
@@ -64,20 +57,20 @@ struct GuardSizes {
   double speed, force;
 };
 
-// Guards of friction that slides, under the push: its speed, and the force across the line of a guided one
+// The guard of friction that slides: its speed
 template <int LDC>
-SARRUS_FN void look_at_sliding(const ContactMotion<LDC>& x, int k, const double* way, double push,
+SARRUS_FN void look_at_sliding(const ContactMotion<LDC>& x, const ContactBlock& b, const double* way,
                                GuardSizes size, double* g) {
+  double fast = length_of(x.c.u + b.row, b.size), along = speed_along(x.c, b, way);
+  g[5 + friction_index(b.kind)] = fast < SLIP_ENDS * size.speed ? -1 : along + SLIP_BACK * size.speed;
+}
+// The guard of friction that begins to slide: until it does, or sticks again by the law
+template <int LDC>
+SARRUS_FN void look_at_guided(const ContactMotion<LDC>& x, int k, double run_speed, double* g) {
   const ContactBlock& b = x.c.block[k];
-  int which = friction_index(b.kind);
-  double fast = length_of(x.c.u + b.row, b.size);
-  double back = x.guided[k] ? 2 * SLIP_ENDS : SLIP_BACK;  // guided: from the slow end of sliding on
-  g[5 + which] = speed_along(x.c, b, way) + back * size.speed;
-  if (!x.guided[k] && fast < SLIP_ENDS * size.speed) g[5 + which] = -1;
-  if (!x.guided[k] || !(fast > SLIP_ENDS * size.speed)) return;
-  double across = abs_(x.f[b.row + 1]);
-  if (across > CONTACT_PULLS * size.force)
-    g[2 + which] = GUIDE_FORCE - across / larger(b.share * push, 1e-300);
+  double speed = larger(run_speed, speed_from_rest(x)), fast = length_of(x.c.u + b.row, b.size);
+  bool stops = fast > SLIP_ENDS * speed && !x.gliding[k];
+  g[5 + friction_index(b.kind)] = stops ? -1 : 1 - fast / (GUIDE_ENDS * speed);
 }
 // The guard of friction that sticks
 template <int LDC>
@@ -101,8 +94,10 @@ SARRUS_FN void look_at_contacts(const ContactMotion<LDC>& x, const SlotMode* mod
     if (b.kind == NORMAL_ROW) {
       push = x.f[b.row];
       g[1] = mode.state == SLOT_REBOUNDS ? 1 : push / size.force + CONTACT_PULLS;
+    } else if (x.guided[k]) {
+      look_at_guided(x, k, size.speed, g);
     } else if (x.gliding[k]) {
-      look_at_sliding(x, k, mode.way + 3 * which, push, size, g);
+      look_at_sliding(x, b, mode.way + 3 * which, size, g);
     } else {
       g[2 + which] = cone_guard(x, b, push, size.force);
     }
@@ -126,21 +121,6 @@ SARRUS_FN double contact_force_size(const ContactMotion<LDC>& x) {
 // Whether pushes and cones are within their limits
 SARRUS_HD bool forces_fit(const ContactGuards& g, int slots) {
   return all_of(slots, [&](int k) { return all_of(4, [&](int i) { return g.of(k)[1 + i] >= 0; }); });
-}
-
-// Forces of contacts beside joint rows that hold the same: by the law, sliding in the directions of the mode.
-// x.Q is that of contacts.   in: forces_in_mode() with joint rows
-template <int LDC>
-SARRUS_FN bool forces_by_law(ContactMotion<LDC>& x) {
-  ContactSolver& s = x.impact.solver;
-  ContactRows<LDC>& c = x.c;
-  state_problem(x, c.bias, [](int) { return 0.0; });
-  if (prepare_contacts(s) != ContactOutcome::SOLVED) return false;
-  if (solve_contacts(s, false).outcome != ContactOutcome::SOLVED) return false;
-  find_least_forces(s.p, x.least);
-  take_forces(x, s.p.lam);
-  for (int i = c.rows - c.joint.n; i < c.rows; ++i) axpy(x.Q, -x.f[i], c.J + i * c.w.ld, c.w.ld);
-  return true;
 }
 
 // All guards at a state, by one solution of many   in: forces of contacts in the mode

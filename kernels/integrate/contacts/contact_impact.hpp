@@ -18,7 +18,15 @@ constexpr double LOW_REBOUND = 1e-6;      // of the fastest approach of a slot
 enum class SettleEnd : int { SETTLED, UNSOLVED, PRESSED, PAINLEVE, NO_TERMS, INSIDE, OPEN, CONTRADICTION };
 
 // What has happened to each slot: bits of an event
-enum SlotEvent : int { EVENT_TOUCH = 1, EVENT_IMPACT = 2, EVENT_STICK = 4, EVENT_SLIP = 8, EVENT_LIFT = 16 };
+enum SlotEvent : int {
+  EVENT_TOUCH = 1,
+  EVENT_IMPACT = 2,
+  EVENT_STICK = 4,
+  EVENT_SLIP = 8,
+  EVENT_LIFT = 16,
+  EVENT_TURNING_STICKS = 32,  // torsion or rolling
+  EVENT_TURNING_SLIPS = 64
+};
 
 struct ContactCause {
   double t, speed;              // time, and the largest speed (lengths) of the run so far

@@ -60,14 +60,16 @@ SARRUS_FN bool move_onto(ContactMotion<LDC>& x, const State<double>& s, const Sl
 
 // Speeds of slots that are `deep` (nslot) inside become those at their touch; so moving out adds no energy:
 //
-//   u_touch^2 = u^2 + 2 a deep,   a < 0 the acceleration of the gap                                      (1)
+//   u_touch^2 = u^2 + 2 a deep,   a < 0 the acceleration of the gap by forces alone                      (1)
 //
-// under the force tau, which contacts of the mode are part of; what is closed keeps its speeds.
+// under the force tau, which contacts of the mode are part of; what is closed keeps its speeds. What speeds add
+// to the acceleration comes with the pose to which the slots are moved.
 template <int LDC>
 SARRUS_FN void rewind_to_touch(ContactMotion<LDC>& x, const State<double>& s, const SlotMode* modes,
                                const double* deep, const double* tau, double* v) {
   ContactRows<LDC>& c = x.c;
-  if (!open_state(c, s)) return;
+  fill(x.Q, c.w.ld);
+  if (!open_state(c, {s.q, x.Q, s.drive, s.user})) return;
   if (!choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN || deep[k] > 0; })) return;
   row_speeds(c, v, c.u);
   respond(c);
@@ -89,13 +91,11 @@ SARRUS_FN bool correct_contacts(ContactMotion<LDC>& x, const State<double>& s, c
                                 double speed, double* q, double* v) {
   ContactRows<LDC>& c = x.c;
   if (!open_state(c, s)) return false;
-  c.modes = modes;
-  bool fits = choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
-  c.modes = nullptr;
-  if (!fits) return false;
+  if (!choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; })) return false;
   respond(c);
   row_speeds(c, v, c.u);
   glide_by_mode(x, modes, c.u, SLIP_STILL * speed);
+  for (int k = 0; k < c.blocks; ++k) x.gliding[k] |= x.guided[k];
   for (int i = 0; i < c.rows; ++i) x.unit_way[i] = 0;
   keep_rows(x);
   double far = take_gaps(c), fast = 0;

@@ -40,19 +40,6 @@ SARRUS_FN void store_way(const ContactRows<LDC>& c, const ContactBlock& b, const
   }
 }
 
-// Where sliding begins: its direction along the rows of a block. Friction is against it and known to
-// CONTACT_TOL; the rate, what gravity and friction leave of each other, may be no larger than that.
-template <int LDC>
-SARRUS_FN void beginning_way(const ContactMotion<LDC>& x, const ContactBlock& b, const double* rate,
-                             double* way) {
-  const double* force = x.f + b.row;
-  double size = length_of(force, b.size);
-  double most = largest_of(x.c.rows, [&](int i) { return abs_(x.f[i]); });
-  bool known = size > MODE_RATE * most;
-  if (!known) size = length_of(rate, b.size);
-  for (int i = 0; i < b.size; ++i) way[i] = (known ? -force[i] : rate[i]) / size;
-}
-
 // Whether a block gives way: its rate shows it, or its force is what ended the mode and at its limit by the
 // law. There the rate may still be below what counts as one, and the mode would be chosen again without end.
 template <int LDC>
@@ -75,9 +62,10 @@ SARRUS_FN void choose_friction_mode(ContactSettler<LDC>& g, const ContactBlock& 
   double rate[2] = {0, 0}, &state = g.modes[slot].slides[which];
   for (int i = 0; i < b.size; ++i) rate[i] = rate_after(x, b.row + i);
   bool slides = glides || gives_way(x, b, length_of(rate, b.size), push, small, beyond);
-  if (b.kind == TANGENT_ROW && slides != (state != STICKS))
-    g.events[slot] |= slides ? EVENT_SLIP : EVENT_STICK;
-  state = !slides ? STICKS : glides || b.kind != TANGENT_ROW ? SLIDES : GUIDED;
+  if (slides != (state != STICKS))
+    g.events[slot] |= b.kind == TANGENT_ROW ? (slides ? EVENT_SLIP : EVENT_STICK)
+                                            : (slides ? EVENT_TURNING_SLIPS : EVENT_TURNING_STICKS);
+  state = !slides ? STICKS : glides || b.size == 1 ? SLIDES : GUIDED;
   double way[2] = {0, 0};
   if (glides)
     copy(way, x.unit_way + b.row, b.size);

@@ -7,9 +7,8 @@ namespace sarrus {
 // REBOUNDS: bounces so low that they are not followed one by one; it is over at a known time.
 constexpr double SLOT_OPEN = 0, SLOT_CLOSED = 1, SLOT_REBOUNDS = 2;
 
-// GUIDED: begins to slide, along a straight line. Friction turns into the direction of sliding at the rate
-// mu g / speed, without bound at the speed zero: a row across the line stands for it while its force is
-// small.
+// GUIDED: begins to slide. Friction turns into the direction of sliding at the rate mu g / speed, without
+// bound; until that speed is large enough, friction is that of the law at accelerations.
 constexpr double STICKS = 0, SLIDES = 1, GUIDED = 2;
 
 // Numbers of one slot in a mode

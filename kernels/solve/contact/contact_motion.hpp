@@ -2,7 +2,8 @@
 // where the mode is what is found.
 //
 // Friction that slides goes with the push, against the sliding: its direction is that of the speed, continued
-// through zero, so that a step may end beyond the time at which sliding ends.
+// through zero, so that a step may end beyond the time at which sliding ends. Where sliding begins, in a plane,
+// that direction would turn faster than steps can follow: there the law itself gives it, by accelerations.
 #pragma once
 
 #include "contacts/problem/impact.hpp"
@@ -12,10 +13,12 @@
 
 SARRUS_BEGIN
 
-constexpr double SLIP_STILL = 1e-11;   // of the speeds (lengths over L): the direction is that of the mode
-constexpr double MODE_WEIGHT = 1e-9;   // of the diagonal, in solves for forces that depend on each other
-constexpr int MODE_ROUNDS = 12;        // of such solves
-constexpr double MODE_SOLVED = 1e-14;  // change at which they end, of the forces
+constexpr double SLIP_STILL = 1e-11;     // of the speeds (lengths over L): the direction is that of the mode
+constexpr double MODE_RATE = 1e-8;       // of the accelerations: rates that count as none
+constexpr double SHORT_OF_LIMIT = 1e-9;  // of its limit: friction that is nearer has reached it
+constexpr double MODE_WEIGHT = 1e-9;     // of the diagonal, in solves for forces that depend on each other
+constexpr int MODE_ROUNDS = 12;          // of such solves
+constexpr double MODE_SOLVED = 1e-14;    // change at which they end, of the forces
 
 template <int LDC>
 struct ContactMotion {
@@ -29,7 +32,7 @@ struct ContactMotion {
   int* kept;                        // (rows) rows of equations, or of the problem
   double* B;                        // (rows, rows) directions of forces in the basis of L
   double* unit_way;                 // (rows) directions of sliding along rows
-  unsigned char *gliding, *guided;  // (blocks) friction that goes with its push; along a line
+  unsigned char *gliding, *guided;  // (blocks) friction that goes with its push; that begins to slide
   int n = 0;                        // rows kept
 
   // joints: at most as many joint rows
@@ -89,9 +92,6 @@ SARRUS_FN void keep_rows(ContactMotion<LDC>& x) {
     }
     for (int i = b.row; i < b.row + b.size; ++i)
       subtract_scaled(x.B + push * stride, b.share * x.unit_way[i], c.L + i * stride, c.rank);
-    if (!x.guided[k]) continue;
-    copy(x.B + x.n * stride, c.L + (b.row + 1) * stride, c.rank);
-    x.kept[x.n++] = b.row + 1;
   }
 }
 
@@ -104,7 +104,7 @@ SARRUS_FN void spread_forces(ContactMotion<LDC>& x) {
   for (int k = 0, push = 0; k < c.blocks; ++k) {
     const ContactBlock& b = c.block[k];
     if (b.kind == NORMAL_ROW) push = b.row;
-    int slides = !x.gliding[k] ? 0 : x.guided[k] ? 1 : b.size;
+    int slides = x.gliding[k] ? b.size : 0;
     for (int i = b.row; i < b.row + slides; ++i) x.f[i] = -b.share * x.unit_way[i] * x.f[push];
   }
   fill(x.Q, c.w.ld);
@@ -152,33 +152,10 @@ SARRUS_FN void glide_by_mode(ContactMotion<LDC>& x, const SlotMode* modes, const
     if (!goes_with_push(b.kind)) continue;
     const SlotMode& mode = modes[c.which[b.contact]];
     int which = friction_index(b.kind);
-    x.gliding[k] = mode.slides[which] != 0;
-    x.guided[k] = x.gliding[k] && b.kind == TANGENT_ROW && mode.slides[which] == GUIDED;
-    if (x.guided[k])
-      x.unit_way[b.row] = 1, x.unit_way[b.row + 1] = 0;
-    else if (x.gliding[k])
-      sliding_way(c, b, u, still, mode.way + 3 * which, x.unit_way);
+    x.gliding[k] = mode.slides[which] == SLIDES;
+    x.guided[k] = mode.slides[which] == GUIDED;
+    if (x.gliding[k]) sliding_way(c, b, u, still, mode.way + 3 * which, x.unit_way);
   }
-}
-
-// x.f and x.Q at a state in a mode, under the force tau. False: no inertia, points are not known, or too many
-template <int LDC>
-SARRUS_FN bool forces_in_mode(ContactMotion<LDC>& x, const State<double>& s, const double* tau,
-                              const SlotMode* modes) {
-  ContactRows<LDC>& c = x.c;
-  if (!open_state(c, s)) return false;
-  c.modes = modes;
-  bool fits = choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; });
-  c.modes = nullptr;
-  if (!fits) return false;
-  row_speeds(c, s.v, c.u);
-  respond(c);
-  glide_by_mode(x, modes, c.u, SLIP_STILL * speed_of(c, s.v));
-  keep_rows(x);
-  move_freely(c, tau);
-  if (!solve_rows_kept(x, c.bias)) return false;
-  spread_forces(x);
-  return true;
 }
 
 // ---------------------------------------------------------------- by the law
@@ -197,13 +174,13 @@ SARRUS_FN void state_problem(ContactMotion<LDC>& x, const double* b, Restitution
   }
   for (int k = 0, row = 0, push = -1; k < c.blocks; ++k) {
     const ContactBlock& one = c.block[k];
-    if (x.gliding[k] && !x.guided[k]) continue;
-    int size = x.guided[k] ? 1 : one.size, on = goes_with_push(one.kind) ? push : -1;
+    if (x.gliding[k]) continue;
+    int on = goes_with_push(one.kind) ? push : -1;
     if (one.kind == NORMAL_ROW) push = row;
     x.impact.e[p.blocks] = one.kind == NORMAL_ROW ? restitution(one.contact) : 0;
     p.block[p.blocks++] = {
-        is_push(one.kind) ? BlockKind::PUSH : BlockKind::DISC, row, size, on, one.share, one.fixed};
-    row += size;
+        is_push(one.kind) ? BlockKind::PUSH : BlockKind::DISC, row, one.size, on, one.share, one.fixed};
+    row += one.size;
   }
 }
 
@@ -256,6 +233,85 @@ SARRUS_FN ImpactFound solve_velocities(ContactMotion<LDC>& x, E restitution) {
     take_forces(x, x.impact.solver.p.lam);
   }
   return found;
+}
+
+// ---------------------------------------------------------------- in a mode
+
+// Forces of the kept rows by the law; the generalized force of joint rows is left out of x.Q. False: not solved
+// in: keep_rows(), move_freely()
+template <int LDC>
+SARRUS_FN bool forces_by_law(ContactMotion<LDC>& x) {
+  ContactSolver& s = x.impact.solver;
+  ContactRows<LDC>& c = x.c;
+  state_problem(x, c.bias, [](int) { return 0.0; });
+  if (prepare_contacts(s) != ContactOutcome::SOLVED) return false;
+  if (solve_contacts(s, false).outcome != ContactOutcome::SOLVED) return false;
+  find_least_forces(s.p, x.least);
+  take_forces(x, s.p.lam);
+  for (int i = c.rows - c.joint.n; i < c.rows; ++i) axpy(x.Q, -x.f[i], c.J + i * c.w.ld, c.w.ld);
+  return true;
+}
+
+// Largest rate of a row that contacts have to change
+template <int LDC>
+SARRUS_HD double rate_size(const ContactMotion<LDC>& x) {
+  return largest_of(x.c.rows, [&](int i) { return abs_(x.c.bias[i]); });
+}
+// Rate of a row under the forces x.f
+template <int LDC>
+SARRUS_HD double rate_after(const ContactMotion<LDC>& x, int i) {
+  return x.c.bias[i] + inner(x.c.W + i * x.c.rows, x.f, x.c.rows);
+}
+
+// Where sliding begins: its direction along the rows of a block. Friction is against it and known to
+// CONTACT_TOL; the rate, what gravity and friction leave of each other, may be no larger than that.
+template <int LDC>
+SARRUS_FN void beginning_way(const ContactMotion<LDC>& x, const ContactBlock& b, const double* rate,
+                             double* way) {
+  const double* force = x.f + b.row;
+  double size = length_of(force, b.size);
+  double most = largest_of(x.c.rows, [&](int i) { return abs_(x.f[i]); });
+  bool known = size > MODE_RATE * most;
+  if (!known) size = length_of(rate, b.size);
+  for (int i = 0; i < b.size; ++i) way[i] = (known ? -force[i] : rate[i]) / size;
+}
+
+// Friction that begins to slide goes with its push, in the direction that the law gives; or the law holds it
+template <int LDC>
+SARRUS_FN bool glide_by_law(ContactMotion<LDC>& x) {
+  const ContactRows<LDC>& c = x.c;
+  if (!forces_by_law(x)) return false;
+  double small = MODE_RATE * rate_size(x), push = 0;
+  for (int k = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    if (b.kind == NORMAL_ROW) push = x.f[b.row];
+    if (!x.guided[k]) continue;
+    double rate[2] = {0, 0};
+    for (int i = 0; i < b.size; ++i) rate[i] = rate_after(x, b.row + i);
+    bool at_limit = length_of(x.f + b.row, b.size) >= (1 - SHORT_OF_LIMIT) * b.share * push;
+    x.gliding[k] = length_of(rate, b.size) > (at_limit ? 0 : small);
+    if (x.gliding[k]) beginning_way(x, b, rate, x.unit_way + b.row);
+  }
+  keep_rows(x);
+  return true;
+}
+
+// x.f and x.Q at a state in a mode, under the force tau. False: no inertia, points are not known, or too many
+template <int LDC>
+SARRUS_FN bool forces_in_mode(ContactMotion<LDC>& x, const State<double>& s, const double* tau,
+                              const SlotMode* modes) {
+  ContactRows<LDC>& c = x.c;
+  if (!open_state(c, s)) return false;
+  if (!choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; })) return false;
+  row_speeds(c, s.v, c.u);
+  respond(c);
+  glide_by_mode(x, modes, c.u, SLIP_STILL * speed_of(c, s.v));
+  keep_rows(x);
+  move_freely(c, tau);
+  if (any_of(c.blocks, [&](int k) { return x.guided[k] != 0; }) && !glide_by_law(x)) return false;
+  if (!solve_rows_kept(x, c.bias)) return false;
+  spread_forces(x);
+  return true;
 }
 
 SARRUS_END

@@ -72,7 +72,6 @@ struct ContactRows {
   double *u, *bias, *left;              // (rows)
   int* order;                           // (rows)
   double* free;                         // (ld) acceleration without contact forces
-  const SlotMode* modes = nullptr;      // (nslot) whose guided slots have their tangents along the line
   JointRows joint;                      // n: how many take part
   const int room;                       // for rows of contacts
   bool full = false;                    // more were chosen last
@@ -114,21 +113,6 @@ SARRUS_HD void tangents_of(const Vec3<T>& n, Vec3<T>& s, Vec3<T>& t) {
   s = cross(e, n);
   s = s * (T(1) / sqrt_(dot(s, s)));
   t = cross(n, s);
-}
-
-// Tangents of contact i: for a guided one the first is along its line
-template <int LDC>
-SARRUS_FN void choose_tangents(ContactRows<LDC>& c, int i) {
-  Vec3<double>*axis = c.axis + 3 * i, n = axis[0];
-  tangents_of(n, axis[1], axis[2]);
-  if (!c.modes || c.modes[c.which[i]].slides[0] != GUIDED) return;
-  const double* way = c.modes[c.which[i]].way;
-  Vec3<double> line = {way[0], way[1], way[2]};
-  line = line - n * dot(n, line);
-  double size = dot(line, line);
-  if (!(size > 0)) return;
-  axis[1] = line * (1 / sqrt_(size));
-  axis[2] = cross(n, axis[1]);
 }
 
 // Row i of J: speed along its direction at the point of contact, or turning about it
@@ -186,7 +170,7 @@ SARRUS_FN bool choose_contacts(ContactRows<LDC>& c, Acts acts) {
     int i = c.contacts++;
     c.which[i] = k;
     c.axis[3 * i] = c.slot[k].normal;
-    choose_tangents(c, i);
+    tangents_of(c.axis[3 * i], c.axis[3 * i + 1], c.axis[3 * i + 2]);
     add_block(c, i, NORMAL_ROW, 0, 1, 0);
     if (c.law(i, FRICTION) > 0) add_block(c, i, TANGENT_ROW, 1, 2, c.law(i, FRICTION));
     if (c.law(i, TORSION) > 0) add_block(c, i, TORSION_ROW, 0, 1, c.law(i, TORSION));

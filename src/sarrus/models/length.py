@@ -22,6 +22,7 @@ def characteristic_length(
     anchors: Iterable[tuple[int, Array]],
     constraints: Sequence[tuple[str, Kind]],
     forces: Sequence[tuple[str, Force]],
+    balls: Sequence[Sequence[float]] = (),
 ) -> float:
     """Mean size [m] of the parts of a mechanism.
 
@@ -31,12 +32,14 @@ def characteristic_length(
         anchors: Points where loops and point constraints hold on: pairs (node, point in its frame).
         constraints: By name; their `lengths` count.
         forces: By name; their `lengths` count.
+        balls: Around surfaces: centre and radius (4,); those of surfaces without end are negative.
 
     Returns:
         The mean distance between the joint that carries a moving body and the other joints on it, with the
         lengths of rods and the radii of discs and cylinders; where there is none of them the mean distance of
         centres of mass from their joints, then the mean of rest lengths of springs and of travels between the
-        limits of sliding joints, then the mean distance of joints from the ground's origin, then 1.
+        limits of sliding joints, then the mean distance of joints from the ground's origin, then the mean
+        distance to which surfaces reach from the frames of their bodies, then 1.
     """
     placed = [(node.parent, node.X_PJ.xyz) for node in tree.nodes[1:]]
     points = [*placed, *anchors]
@@ -47,6 +50,7 @@ def characteristic_length(
         or _mean([hypot(*c.tolist()) for c in com])
         or _mean(_travels(tree, forces))
         or _mean([hypot(*p.tolist()) for node, p in points if node == 0])
+        or _mean([hypot(*ball[:3]) + ball[3] for ball in balls if ball[3] > 0])
         or 1.0
     )
 

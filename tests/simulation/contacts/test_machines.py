@@ -148,7 +148,63 @@ def bricard(loops: int) -> sr.Mechanism:
     )
 
 
-@pytest.mark.parametrize("make", [five_bar, bricard])
+def falling_stewart(loops: int) -> sr.Mechanism:
+    """A platform on six legs of two parts between two plates, all of it free, with every loop `loops` times.
+
+    Balls below the lower plate land on a floor; legs are held by springs."""
+    spec = sr.MechanismSpec(name="Stewart platform")
+    spec.surface("floor", "ground", sr.HalfSpace(), friction=0.4)
+    spec.body("base", joint=sr.Free(), mass=2.0, inertia=(0.1, 0.1, 0.2))
+    turn = 2 * np.pi * np.arange(3) / 3
+    for k, x in enumerate(turn):
+        spec.surface(
+            f"ball{k}", "base", sr.Sphere(0.05), restitution=0.3, at=sr.Pose((np.cos(x), np.sin(x), 0))
+        )
+        spec.contact("floor", f"ball{k}")
+    feet = np.repeat(turn, 2) + np.tile([-0.3, 0.3], 3)
+    heads = np.repeat(turn, 2) + np.tile([-0.7, 0.7], 3)
+    for k in range(6):
+        a = np.array([np.cos(feet[k]), np.sin(feet[k]), 0.0])
+        b = np.array([0.6 * np.cos(heads[k]), 0.6 * np.sin(heads[k]), 1.0])
+        along = (b - a) / np.linalg.norm(b - a)
+        spec.body(
+            f"foot{k}",
+            "base",
+            joint=sr.Universal("x", "y"),
+            at=sr.Pose(tuple(a)),
+            mass=0.2,
+            inertia=(0.01,) * 3,
+        )
+        spec.body(
+            f"rod{k}",
+            f"foot{k}",
+            joint=sr.Prismatic(tuple(along)),
+            mass=0.1,
+            com=tuple(along),
+            inertia=(0.01,) * 3,
+        )
+        spec.force(f"spring{k}", sr.JointSpring(f"rod{k}", 400.0, 0.0))
+    top = np.array([0.0, 0.0, 1.0])
+    spec.body("platform", "rod0", joint=sr.Spherical(), at=sr.Pose(tuple(head(0, heads, feet))), mass=1.0,
+              com=tuple(top - joint(0, heads)), inertia=(0.05, 0.05, 0.1))  # fmt: skip
+    for k in range(1, 6):
+        at_a, at_b = sr.Pose(tuple(head(k, heads, feet))), sr.Pose(tuple(joint(k, heads) - joint(0, heads)))
+        for n in range(loops):
+            spec.close(f"ball joint {k} {n}", f"rod{k}", "platform", sr.Spherical(), at_a, at_b)
+    return spec.compile()
+
+
+def joint(k: int, heads: Array) -> Array:
+    """Where rod k holds the platform, in the drawing."""
+    return np.array([0.6 * np.cos(heads[k]), 0.6 * np.sin(heads[k]), 1.0])
+
+
+def head(k: int, heads: Array, feet: Array) -> Array:
+    """The same from the foot of the leg."""
+    return joint(k, heads) - np.array([np.cos(feet[k]), np.sin(feet[k]), 0.0])
+
+
+@pytest.mark.parametrize("make", [five_bar, bricard, falling_stewart])
 def test_falling_loops_may_be_doubled(make: object) -> None:
     """With every loop twice the same motion, through impacts and sliding, to 1e-10."""
     found = []

@@ -119,7 +119,8 @@ def lower_declarations(
     columns |= contact_arrays(tree, surfaces, contacts)
     L = length
     if L is None:
-        L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)
+        balls = columns.get("sf_ball", ())
+        L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces, balls)
     columns["unit"] = _units(tree, L)
     columns["first_order"] = [int(x) for x in tree.first_order]
     columns |= rows.fields(L) | user_rows(rows, forces)

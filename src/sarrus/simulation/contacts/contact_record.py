@@ -28,7 +28,8 @@ class ContactRecord:
         point: of contact, in the world [m], (n_t, n, 3); 0 while open.
         slip: velocity of b relative to a along the surfaces, in the world [m/s], (n_t, n, 3); 0 while open.
         mode: "open", "stick" or "slip" (n_t, n).
-        work: of friction at each point [J], (n,), without impacts: what the machine loses is negative.
+        work: of friction at each point [J], (n,), torsion and rolling included, without impacts: what the
+            machine loses is negative.
         generalized: generalized force of all contacts (n_t, n_v) [N m, N].
     """
 
@@ -71,7 +72,7 @@ def contact_record(kept: Sequence[Any]) -> ContactRecord:
     force, moment, point, slip, generalized, mode = (
         np.concatenate(parts) for parts in zip(*found, strict=True)
     )
-    work = sum(_work(one.steps.t, x[0], x[3]) for one, x in zip(kept, found, strict=True))
+    work = sum(_work(one, x[0], x[1], x[3]) for one, x in zip(kept, found, strict=True))
     mode.flags.writeable = False
     arrays = {"force": force, "moment": moment, "point": point, "slip": slip, "work": work}
     kept_arrays = {name: frozen(x) for name, x in (arrays | {"generalized": generalized}).items()}
@@ -132,7 +133,25 @@ def stretch_contacts(one: Touching, steps: Any) -> tuple[Any, ...]:
     return force, moment, point, slip, generalized, words(modes)
 
 
-def _work(t: Array, force: Array, slip: Array) -> Any:
+def _work(one: Any, force: Array, moment: Array, slip: Array) -> Any:
     """Work of friction between the states of one mode (n,), by the trapezoidal rule."""
     power = np.sum(force * slip, axis=-1)
-    return np.sum(0.5 * np.diff(t)[:, None] * (power[1:] + power[:-1]), axis=0)
+    if moment.any():
+        power = power + np.sum(moment * _turning(one.part.touching.mech, one.steps), axis=-1)
+    return np.sum(0.5 * np.diff(one.steps.t)[:, None] * (power[1:] + power[:-1]), axis=0)
+
+
+def _turning(mech: Mechanism, steps: Any) -> Array:
+    """Angular velocity of b relative to a of each slot, in the world (n_t, n, 3) [rad/s]."""
+    model = mech.model
+    twist = {name: _angular(mech, name, steps) for name in {one.body for one in model.surfaces}}
+    body = {one.name: twist[one.body] for one in model.surfaces}
+    sides = [(body[pair.a], body[pair.b]) for pair in model.contacts]
+    pair_of_slot = np.repeat(np.arange(len(sides)), np.asarray(model.pair_slots))
+    return np.stack([sides[k][1] - sides[k][0] for k in pair_of_slot], axis=1)
+
+
+def _angular(mech: Mechanism, body: str, steps: Any) -> Array:
+    if body == "ground":
+        return np.zeros((len(steps), 3))
+    return np.stack([mech.velocity(q, v, body)[3:] for q, v in zip(steps.q, steps.v, strict=True)])

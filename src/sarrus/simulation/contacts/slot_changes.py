@@ -28,6 +28,11 @@ class SlotEvent(IntFlag):
     STICK = 4
     SLIP = 8
     LIFT = 16
+    TURNING_STICKS = 32
+    TURNING_SLIPS = 64
+
+
+TURNING = {SlotEvent.TURNING_STICKS: "stick", SlotEvent.TURNING_SLIPS: "slip"}
 
 
 class SlotChanges:
@@ -76,8 +81,9 @@ class SlotChanges:
 
     def _event(self, slot: int, one: SlotEvent, part: float, at: Steps) -> Event:
         note = f"restitution times {part:.6g}, so that no energy is added" if part < 1.0 else ""
-        note = note if one == SlotEvent.IMPACT else ""
-        return Event(self.names[slot], str(one.name).lower(), float(at.t[0]), at.q[0], at.v[0], note=note)
+        note = note if one == SlotEvent.IMPACT else "turning" if one in TURNING else ""
+        kind = TURNING.get(one, str(one.name).lower())
+        return Event(self.names[slot], kind, float(at.t[0]), at.q[0], at.v[0], note=note)
 
     def pressed(self, q: Array) -> str:
         """What presses what where a contact closes whose parts cannot give way, in words.
