@@ -62,8 +62,8 @@ SARRUS_FN bool move_onto(ContactMotion<LDC>& x, const State<double>& s, const Sl
 //
 //   u_touch^2 = u^2 + 2 a deep,   a < 0 the acceleration of the gap by forces alone                      (1)
 //
-// under the force tau, which contacts of the mode are part of; what is closed keeps its speeds. What speeds add
-// to the acceleration comes with the pose to which the slots are moved.
+// under the force tau, which contacts of the mode are part of; what is closed keeps its speeds. What speeds
+// add to the acceleration comes with the pose to which the slots are moved.
 template <int LDC>
 SARRUS_FN void rewind_to_touch(ContactMotion<LDC>& x, const State<double>& s, const SlotMode* modes,
                                const double* deep, const double* tau, double* v) {

@@ -2,8 +2,8 @@
 // where the mode is what is found.
 //
 // Friction that slides goes with the push, against the sliding: its direction is that of the speed, continued
-// through zero, so that a step may end beyond the time at which sliding ends. Where sliding begins, in a plane,
-// that direction would turn faster than steps can follow: there the law itself gives it, by accelerations.
+// through zero, so that a step may end beyond the time at which sliding ends. Where sliding begins, in a
+// plane, that direction would turn faster than steps can follow: there the law gives it, by accelerations.
 #pragma once
 
 #include "contacts/problem/impact.hpp"
@@ -237,8 +237,8 @@ SARRUS_FN ImpactFound solve_velocities(ContactMotion<LDC>& x, E restitution) {
 
 // ---------------------------------------------------------------- in a mode
 
-// Forces of the kept rows by the law; the generalized force of joint rows is left out of x.Q. False: not solved
-// in: keep_rows(), move_freely()
+// Forces of the kept rows by the law; the generalized force of joint rows is left out of x.Q. False: not
+// solved   in: keep_rows(), move_freely()
 template <int LDC>
 SARRUS_FN bool forces_by_law(ContactMotion<LDC>& x) {
   ContactSolver& s = x.impact.solver;
