@@ -146,7 +146,7 @@ def pantograph_leg(
 
 @checked
 def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81, floor: float = 0.0) -> Mechanism:
-    """Four-legged robot, twelve motors and a free trunk, its standing feet held to the ground or on a floor.
+    """Four-legged robot, twelve motors and a free trunk, its feet held to the ground or on a floor.
 
     Trunk of 0.4 x 0.2 x 0.1 m and 8 kg; thigh and shank of 0.2 m. Joints of a leg: hip (roll about x),
     thigh and shank (pitch about y). Starts at rest, standing with bent knees.
