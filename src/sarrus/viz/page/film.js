@@ -121,14 +121,6 @@ class Film {
     }
   }
 
-  // The solids that move, with all bodies elsewhere: [place, quaternion] of each
-  paintAt(painter, places, color) {
-    const { now } = this;
-    this.now = places;
-    for (const solid of this.solids) if ([solid.at, solid.a, solid.b].some((anchor) => anchor && anchor[0])) this.solid(painter, solid, color(solid));
-    this.now = now;
-  }
-
   // Force arrows end where the force acts; those of moments turn about them, by the right hand.
   arrow(painter, arrow, alpha) {
     const [i, s] = this.frame(this.t);

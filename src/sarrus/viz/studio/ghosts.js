@@ -129,7 +129,7 @@ class Ghosts {
     this.ways.forEach((way, i) => {
       const faint = this.ways.length > 4 ? 0.25 : 0.4;
       const alpha = this.shown < 0 ? faint : i === this.shown ? 0.85 : 0.1;
-      scene.painter.glass(() => scene.film.paintAt(scene.painter, this.places(i), () => [...way.rgb, alpha]));
+      scene.painter.glass(() => scene.paintAt(this.places(i), [...way.rgb, alpha]));
     });
     if (this.shown >= 0) this.studio.change();
   }
@@ -141,7 +141,7 @@ class Ghosts {
     const n = film.solids.length;
     const found = painter.pick(camera, film.up, x, y, (coded) => {
       film.solids.forEach((solid, i) => film.solid(painter, solid, coded(i)));
-      this.ways.forEach((_, i) => film.paintAt(painter, this.places(i), () => coded(n + i)));
+      this.ways.forEach((_, i) => this.studio.scene.paintAt(this.places(i), coded(n + i)));
     });
     this.studio.change();
     return found < n ? -1 : found - n;

@@ -33,6 +33,15 @@ class Scene {
     this.film.now = this.placesOf(bodies);
   }
 
+  // The solids that move, with all bodies elsewhere: [place, quaternion] of each
+  paintAt(places, color) {
+    const { film, painter } = this;
+    const { now } = film;
+    film.now = places;
+    for (const solid of film.solids) if (this.bodyOf(solid)) film.solid(painter, solid, color);
+    film.now = now;
+  }
+
   paint(look, { arrows, traces, hand, ghosts, pins, line }) {
     const { painter, film, camera, canvas } = this;
     if (camera.framed) {
