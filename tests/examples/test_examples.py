@@ -310,7 +310,7 @@ def test_quadruped_ground(run: Callable[..., dict[str, float]]) -> None:
 
 def test_biped_walks(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/biped_walks.py", end=0.7)
-    assert found["success"] and 0.01 < found["swayed"] < 0.1
+    assert found["success"] and 0.005 < found["swayed"] < 0.1  # 70 N for 0.1 s on 28 kg: 0.25 m/s, stopped
     assert found["lowest"] > -0.02 and found["drift"] < 1e-12
 
 
@@ -324,7 +324,7 @@ def test_box_slips(run: Callable[..., dict[str, float]]) -> None:
 def test_learn_walk(run: Callable[..., dict[str, float]]) -> None:
     pytest.importorskip("gymnasium")
     found = run("gallery/learn_walk.py", generations=1, copies=4)
-    assert abs(found["first"]) < 0.05 < found["best"] + 0.05
+    assert -1.0 < found["first"] == found["last"] < found["best"] <= 1.0  # one generation
 
 
 @needs_kernel
