@@ -116,7 +116,7 @@ _LATE = {
     "twins": ("Twin", "TwinError", "twin"),
 }  # fmt: skip
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     # a description

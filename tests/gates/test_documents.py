@@ -11,6 +11,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -186,9 +187,13 @@ def test_every_public_name_is_in_a_guide() -> None:
 
 
 def test_one_version_everywhere() -> None:
-    for file, pattern in (("pyproject.toml", r'^version = "(.+)"$'), ("CITATION.cff", r"^version: (.+)$")):
-        found = re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.M)
-        assert found and found[1] == sr.__version__, file
+    """`__version__` is the place; packages read it from there."""
+    found = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    assert found and found[1] == sr.__version__
+    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert newest and newest[1] == sr.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["dynamic"] == ["version"] and "version" not in project
 
 
 def test_ci_runs_the_tests_and_nothing_else() -> None:
