@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -18,19 +18,17 @@ from .forces import Force, ForceTable
 __all__: list[str] = []
 
 
-class StateView:
+class StateView(Protocol):
     """Coordinates, speeds and states by name, as rates of states see them.
 
     `at["piston"]` is the value of a coordinate [rad, m] or of a state, `at.speed("piston")` the rate of a
     coordinate [rad/s, m/s].
     """
 
-    def __getitem__(self, name: str) -> Any:
-        raise NotImplementedError
+    def __getitem__(self, name: str) -> Any: ...
 
     def speed(self, name: str) -> Any:
         """The rate of a coordinate [rad/s, m/s]."""
-        raise NotImplementedError
 
 
 class SignalView(StateView):
