@@ -19,7 +19,11 @@ struct ZeroedMemory {
   void need(unsigned long long bytes) {
     free(memory);
     memory = calloc(bytes + 128, 1);
+#ifdef __cpp_exceptions
     if (!memory) throw std::bad_alloc();
+#else
+    if (!memory) abort();  // studios
+#endif
     aligned = static_cast<char*>(memory) + (-reinterpret_cast<unsigned long long>(memory) & 63);
   }
 };

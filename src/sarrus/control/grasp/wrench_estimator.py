@@ -223,8 +223,8 @@ class WrenchEstimator:
         rows = self._active.rows(now)[0]
         return self._observer, (u, drive, rows, raw, self._own, self.learning, asked)
 
-    def written(self, compensates: bool, rows: BoolArray | None) -> WrittenObserver:
-        """The estimator as numbers, for laws without Python whose constraint rows (nc,) hold."""
+    def written(self, compensates: bool, rows: BoolArray | None) -> Any:
+        """The estimator as a `WrittenObserver`, for laws without Python whose constraint rows (nc,) hold."""
         if self._impedance is not None:
             refuse('method="displacement"', "belongs to another law", 'Take external="displacement".')
         every = np.ones(self.system.nc, dtype=bool)
