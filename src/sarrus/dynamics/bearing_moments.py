@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..models.kinds.axial_friction import ThrustFriction
 from ..models.model import Model
 
 ROUNDING = 1e-9  # of the largest force times L: moments below are rounding
@@ -38,7 +37,7 @@ def ignored_loads(model: Model, wrench: Callable[[str], Array]) -> str:
         wrench: reaction (n, 6) of the joint of a body by its name, in the axes of the body.
     """
     found: dict[str, list[str]] = {what: [] for what in WAYS_OUT}
-    collars = {force.coordinate for _, force in model.forces if isinstance(force, ThrustFriction)}
+    collars = {on for _, force in model.forces if force.along_axis for on in force.coordinates()}
     weight = sum(body.mass for body in model.bodies) * max(1.0, float(np.linalg.norm(model.gravity)))
     for name, force in model.forces:
         given: Any = force

@@ -72,6 +72,7 @@ class DirectedFriction(Force, base=True):
 class _AxialFriction(DirectedFriction, base=True):
     """Base of friction by the axial force of a joint."""
 
+    along_axis: ClassVar[bool] = True
     joints: ClassVar[str]
     checks: ClassVar[Checks] = {"coordinate": text, "mu": nonnegative, "radius": positive}
     coordinate: str

@@ -13,7 +13,6 @@ from ...arrays import fixed_shape, numbers, text, whole
 from ...errors import InputError, ModelError
 from ..base.kind import Checks
 from ..flexible.deflections import Deflections
-from ..tree.node_deflection import Deflection
 from ..tree.tree import Tree
 from .forces import Force, ForceTable
 
@@ -95,7 +94,7 @@ class Flexibility(Force):
         for before, name in zip((self.body, *self.nodes), self.nodes, strict=False):
             k = tree.body_index(name, where)
             body, place = tree.bodies[k], tree.places[k]
-            if not isinstance(body.joint, Deflection) or body.parent != before:
+            if not body.joint.deflects or body.parent != before:
                 raise ModelError(
                     f"{where}: node {name!r} must hang on {before!r} by a Deflection joint, got"
                     f" {body.joint.label()} on {body.parent!r}."

@@ -45,6 +45,7 @@ class Force(Kind):
         by_formula: Whether the kernel computes it from expressions.
         by_load: Whether it is friction that depends on the loads of joints.
         across_axis: Whether these are forces and moments across the axis of the joint.
+        along_axis: Whether these are forces along the axis of the joint.
         of_worm: Whether it is the friction between the teeth of a worm and its wheel.
         of_body: Whether a function of a body's pose and twist computes it.
         of_state: Whether a function of the user's computes it as the rate of a state.
@@ -56,6 +57,7 @@ class Force(Kind):
     by_formula: ClassVar[bool] = False
     by_load: ClassVar[bool] = False
     across_axis: ClassVar[bool] = False
+    along_axis: ClassVar[bool] = False
     of_worm: ClassVar[bool] = False
     of_body: ClassVar[bool] = False
     of_state: ClassVar[bool] = False

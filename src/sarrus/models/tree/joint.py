@@ -61,10 +61,12 @@ class Joint(Kind):
     Attributes:
         suffixes: Names of the velocity coordinates, appended to the joint's name; ("",) for a single one.
         has_drive: Whether it counts as actuated where a description says nothing.
+        deflects: Whether it is the motion of a node of a flexible body.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
     has_drive: ClassVar[bool] = True
+    deflects: ClassVar[bool] = False
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:

@@ -37,6 +37,7 @@ class Deflection(Joint):
     checks: ClassVar[Checks] = {"axis_x": canonical_axis, "axis_y": canonical_axis, "modes": whole}
     suffixes: ClassVar[tuple[str, ...]] = AXES
     has_drive = False
+    deflects = True
     axis_x: Axis = "x"
     axis_y: Axis = "y"
     modes: int = 0
