@@ -296,6 +296,19 @@ SARRUS_FN bool glide_by_law(ContactMotion<LDC>& x) {
   return true;
 }
 
+// The same where the law is not solved: in the direction with which the mode began
+template <int LDC>
+SARRUS_FN void glide_as_begun(ContactMotion<LDC>& x, const SlotMode* modes, double still) {
+  ContactRows<LDC>& c = x.c;
+  for (int k = 0; k < c.blocks; ++k) {
+    const ContactBlock& b = c.block[k];
+    x.gliding[k] |= x.guided[k];
+    const double* way = modes[c.which[b.contact]].way + (x.guided[k] ? 3 * friction_index(b.kind) : 0);
+    if (x.guided[k]) sliding_way(c, b, c.u, still, way, x.unit_way);
+  }
+  keep_rows(x);
+}
+
 // x.f and x.Q at a state in a mode, under the force tau. False: no inertia, points are not known, or too many
 template <int LDC>
 SARRUS_FN bool forces_in_mode(ContactMotion<LDC>& x, const State<double>& s, const double* tau,
@@ -305,10 +318,12 @@ SARRUS_FN bool forces_in_mode(ContactMotion<LDC>& x, const State<double>& s, con
   if (!choose_contacts(c, [&](int k) { return modes[k].state != SLOT_OPEN; })) return false;
   row_speeds(c, s.v, c.u);
   respond(c);
-  glide_by_mode(x, modes, c.u, SLIP_STILL * speed_of(c, s.v));
+  double still = SLIP_STILL * speed_of(c, s.v);
+  glide_by_mode(x, modes, c.u, still);
   keep_rows(x);
   move_freely(c, tau);
-  if (any_of(c.blocks, [&](int k) { return x.guided[k] != 0; }) && !glide_by_law(x)) return false;
+  bool begins = any_of(c.blocks, [&](int k) { return x.guided[k] != 0; });
+  if (begins && !glide_by_law(x)) glide_as_begun(x, modes, still);
   if (!solve_rows_kept(x, c.bias)) return false;
   spread_forces(x);
   return true;
